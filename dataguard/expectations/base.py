@@ -1,0 +1,241 @@
+"""Expectations: numbers become verdicts. An expectation never sees a token.
+
+An expectation is a pydantic model: its fields are the arguments that a suite may give. A row-level one says with Polars
+expressions which rows are missing (somebody else's fault, or nobody's) and for which reason a row is unexpected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
+
+from dataguard.expectations.context import Context, MetricTable
+from dataguard.metrics.base import Metric
+from dataguard.result import MOST_ENTRIES, Finding, Severity, Unjudged
+
+Level = Literal["row", "shard", "source", "dataset"]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an expectation found; `ExpectationResult` says the same, with the suite's settings beside it."""
+
+    success: bool
+    element_count: int | None = None
+    unexpected_count: int | None = None
+    missing_count: int | None = None
+    observed_value: Any = None
+    findings: tuple[Finding, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    unexpected: pl.LazyFrame | None = None
+    """Every unexpected row: shard, row, source (as in the metric table), reason, position, value."""
+    unjudged: Unjudged | None = None
+
+
+class CannotJudge(Exception):
+    """Raised by an expectation that lacks something: its outcome is unknown, never a pass."""
+
+    def __init__(self, missing: str, fix: str) -> None:
+        self.unjudged = Unjudged(missing, fix)
+        super().__init__(missing)
+
+
+class Expectation(BaseModel):
+    """What acceptable data looks like. Subclasses add arguments, and say what they need and how they judge."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    level: ClassVar[Level]
+    default_severity: ClassVar[Severity] = "critical"
+    reasons: ClassVar[tuple[str, ...]] = ()
+    fix: ClassVar[str] = ""
+
+    column: str = "input_ids"
+
+    @classmethod
+    def type(cls) -> str:
+        """Return the name that suites use: the class name in snake case."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+    def needs(self, context: Context) -> Sequence[str]:
+        """Return the names (`Context.absent`) of what it cannot judge without."""
+        return ()
+
+    def columns_read(self, context: Context) -> Sequence[str]:
+        """Return the roles that every judged shard must have, as lists of whole numbers."""
+        return ()
+
+    def metrics(self, context: Context) -> Sequence[Metric]:
+        """Return the metrics whose numbers it judges."""
+        return ()
+
+    def judge(self, table: MetricTable, context: Context) -> Outcome:
+        """Return the verdict.
+
+        Raises:
+            CannotJudge: Something that it needs is not known.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How one row is judged, as expressions over the metric table.
+
+    Args:
+        missing: True where the row is not this expectation's to judge.
+        reason: The reason code where the row is unexpected, null where it holds.
+        position: Where in the row the fault stands, from 0.
+        value: What stands there, or how much it is.
+    """
+
+    missing: pl.Expr
+    reason: pl.Expr
+    position: pl.Expr | None = None
+    value: pl.Expr | None = None
+
+
+class RowExpectation(Expectation):
+    """An expectation on each row by itself."""
+
+    level: ClassVar[Level] = "row"
+
+    mostly: Fraction = 1.0
+    by_source: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+    def columns_read(self, context: Context) -> Sequence[str]:
+        return (self.column,)
+
+    def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
+        """Return how a row is judged with these arguments.
+
+        Args:
+            table: The numbers of the whole data set, for the few that must look at it first.
+        """
+        raise NotImplementedError
+
+    def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
+        """Return what the catalogue names in `details` beside the reasons.
+
+        Args:
+            judged: The metric table with `missing`, `reason`, `position` and `value` of this expectation.
+        """
+        return {}
+
+    def observed(self, judged: pl.LazyFrame, context: Context) -> Any:
+        """Return `observed_value`."""
+        return None
+
+    def holds(self, unexpected: int, judged: int) -> bool:
+        """Whether so few unexpected rows, of so many judged ones, are tolerated by `mostly`."""
+        return judged == 0 or unexpected <= judged * (1 - self.mostly) + 1e-9 * judged
+
+    def variants(self) -> dict[str, Self]:
+        """Return the expectation that holds for each source of `by_source`."""
+        own = self.model_dump(exclude={"by_source"})
+        return {source: type(self)(**{**own, **arguments}) for source, arguments in self.by_source.items()}
+
+    def all_metrics(self, context: Context) -> list[Metric]:
+        """Return the metrics of the expectation and of its variants."""
+        return [metric for each in (self, *self.variants().values()) for metric in each.metrics(context)]
+
+    def judgement_by_source(self, context: Context, table: MetricTable) -> Judgement:
+        """Return how a row is judged, with the arguments that hold for its source."""
+        whole = self.judgement(context, table)
+        places = {source: place for place, source in enumerate(context.sources)}
+        for source, variant in self.variants().items():
+            if source in places:
+                own, here = variant.judgement(context, table), pl.col("source") == places[source]
+                whole = Judgement(
+                    missing=_either(here, own.missing, whole.missing),
+                    reason=_either(here, own.reason, whole.reason),
+                    position=_either(here, own.position, whole.position),
+                    value=_either(here, own.value, whole.value),
+                )
+        return whole
+
+    def judge(self, table: MetricTable, context: Context) -> Outcome:
+        how = self.judgement_by_source(context, table)
+        nothing = pl.lit(None)
+        judged = table.frame.with_columns(
+            missing=how.missing.fill_null(value=True),
+            reason=pl.when(~how.missing).then(how.reason).cast(pl.String),
+            position=(how.position if how.position is not None else nothing).cast(pl.Int64),
+            value=how.value if how.value is not None else nothing,
+        )
+        counts = judged.group_by("source", "missing", "reason").len().collect(engine="streaming")
+        tally = Tally.of(counts, context)
+        unexpected = judged.filter(pl.col("reason").is_not_null())
+        unexpected = unexpected.select("shard", "row", "source", "reason", "position", "value")
+        details = {"reasons": tally.reasons, "by_source": tally.by_source, **self.details(judged, context)}
+        unknown = sorted(set(self.by_source) - set(context.sources))
+        if unknown:
+            details["notes"] = [*details.get("notes", []), f"by_source names no source of this data: {', '.join(unknown)}"]
+        return Outcome(
+            success=self.holds(tally.unexpected, tally.rows - tally.missing),
+            element_count=tally.rows,
+            unexpected_count=tally.unexpected,
+            missing_count=tally.missing,
+            observed_value=self.observed(judged, context),
+            findings=row_findings(unexpected, context, self.column),
+            details={key: value for key, value in details.items() if value},
+            unexpected=unexpected,
+        )
+
+
+def _either(condition: pl.Expr, then: pl.Expr | None, otherwise: pl.Expr | None) -> pl.Expr:
+    nothing = pl.lit(None)
+    chosen = pl.when(condition).then(nothing if then is None else then)
+    return chosen.otherwise(nothing if otherwise is None else otherwise)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many rows there are, are missing, and are unexpected for which reason and in which source."""
+
+    rows: int
+    missing: int
+    unexpected: int
+    reasons: dict[str, int]
+    by_source: dict[str, int]
+
+    @classmethod
+    def of(cls, counts: pl.DataFrame, context: Context) -> Tally:
+        """Add up counts by source, missing and reason."""
+        bad = counts.filter(pl.col("reason").is_not_null())
+        reasons = bad.group_by("reason").agg(pl.col("len").sum()).sort("reason")
+        named = bad.filter(pl.col("source").is_not_null()).group_by("source").agg(pl.col("len").sum()).sort("source")
+        return cls(
+            rows=int(counts["len"].sum()),
+            missing=int(counts.filter("missing")["len"].sum()),
+            unexpected=int(bad["len"].sum()),
+            reasons={reason: int(count) for reason, count in reasons.iter_rows()},
+            by_source={context.sources[source]: int(count) for source, count in named.iter_rows()},
+        )
+
+
+def row_findings(unexpected: pl.LazyFrame, context: Context, column: str) -> tuple[Finding, ...]:
+    """Return the first unexpected rows as findings."""
+    first = unexpected.head(MOST_ENTRIES).collect(engine="streaming")
+    return tuple(
+        Finding(
+            reason=each["reason"],
+            shard=context.shards[each["shard"]].name,
+            row=each["row"],
+            column=column,
+            position=each["position"],
+            value=each["value"],
+        )
+        for each in first.iter_rows(named=True)
+    )
+
+
+def first_reason(*cases: tuple[pl.Expr, str]) -> pl.Expr:
+    """Return the reason of the first case whose condition holds, null where none does."""
+    return pl.coalesce([pl.when(condition).then(pl.lit(reason)) for condition, reason in cases])

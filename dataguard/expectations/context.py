@@ -1,0 +1,159 @@
+"""What an expectation may know beside the numbers: the vocabulary, the shards and their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from dataguard.metrics.base import Attention
+from dataguard.shards.roles import ROLES, is_list, role_of
+from dataguard.result import Unjudged
+from dataguard.vocabulary.model import Vocabulary
+
+
+@dataclass(frozen=True)
+class ShardFacts:
+    """What is known of a shard once it has been opened and scanned.
+
+    Args:
+        name: The path inside DATA.
+        fault: (reason, detail) where it is not intact; then it has no rows here.
+        layout: What kind of file it is.
+        schema: Its columns as they stand in the file.
+        roles: {role: column}, as resolved for this shard.
+        rows, tokens: How many it has; 0 where it is not intact.
+        misnamed: Its name says another layout than its content has.
+    """
+
+    name: str
+    fault: tuple[str, str] | None = None
+    layout: str | None = None
+    schema: pa.Schema | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
+    rows: int = 0
+    tokens: int = 0
+    misnamed: bool = False
+
+    def type_of(self, role: str) -> pa.DataType | None:
+        """Return the Arrow type of the column that plays a role; None where there is none."""
+        if self.schema is None or role not in self.roles:
+            return None
+        return self.schema.field(self.roles[role]).type
+
+    def can_read(self, role: str) -> bool:
+        """Whether the column of a role holds lists of whole numbers (or booleans), or nothing but nulls."""
+        kind = self.type_of(role)
+        if kind is None or not is_list(kind):
+            return False
+        inner = kind.value_type
+        return bool(pa.types.is_integer(inner) or pa.types.is_boolean(inner) or pa.types.is_null(inner))
+
+
+@dataclass(frozen=True)
+class Context:
+    """What is known of the data set and of the vocabulary.
+
+    Args:
+        vocabulary: Of tokenizer, model, suite and options.
+        shards: Every shard, in the order of DATA.
+        sources: Names of the rows' sources; the metric table holds their places in this list.
+        parameters: The suite's parameters.
+        ignored: Files in DATA that are no shards, each with the reason.
+    """
+
+    vocabulary: Vocabulary
+    shards: Sequence[ShardFacts]
+    sources: Sequence[str] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    ignored: Sequence[tuple[str, str]] = ()
+
+    @property
+    def intact(self) -> list[ShardFacts]:
+        """The shards that can be judged."""
+        return [shard for shard in self.shards if shard.fault is None]
+
+    def has(self, role: str) -> bool:
+        """Whether any intact shard has a column of this role."""
+        return any(role in shard.roles for shard in self.intact)
+
+    def attention(self, column: str) -> Attention:
+        """Return what decides which positions of a token column are attended."""
+        return Attention(column, self.vocabulary.pad if self.vocabulary.pad_is_own else None)
+
+    def absent(self, name: str, given: Mapping[str, Any]) -> Unjudged | None:
+        """Return what is missing where `name` is absent, with what would supply it; None where it is there.
+
+        Args:
+            name: A role (or a prefixed companion of one), a field of the vocabulary, `source`, `characters`, `limit`,
+                `causal`, or an argument of the expectation.
+            given: The expectation's arguments.
+        """
+        if name in given:
+            return None if given[name] is not None else Unjudged(f"{name} is not given", f"give --set {name}=VALUE")
+        if name == "source":
+            fix = "give --column source=NAME, or put each source into a folder of its own"
+            return None if self.sources else Unjudged("the rows have no source", fix)
+        if name in VOCABULARY_FIELDS:
+            return self._absent_of_vocabulary(name)
+        if self.has(name):
+            return None
+        if name in self.parameters:
+            fix = f"give --set {name}=VALUE"
+            return Unjudged(f"{name} is not given", fix) if self.parameters[name] is None else None
+        return Unjudged(f"no shard has a column {name}", f"give --column {name}=NAME where it has another name")
+
+    def _absent_of_vocabulary(self, name: str) -> Unjudged | None:
+        vocabulary = self.vocabulary
+        if name == "causal":
+            fix = "the tokenizer has a mask token, so that labels may be a masked language model's; name a suite to judge them"
+            return Unjudged("the labels may not be those of a causal model", fix) if vocabulary.mask is not None else None
+        if name == "vocabulary":
+            name = "limit"
+        if getattr(vocabulary, name) is not None:
+            return None
+        return Unjudged(*VOCABULARY_FIELDS[name])
+
+
+VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
+    "limit": ("the size of the vocabulary is not known", "give --tokenizer PATH, --model DIR or --vocab-size N"),
+    "size": ("the size of the tokenizer is not known", "give --tokenizer PATH or --vocab-size N"),
+    "embedding_rows": ("the model's embedding is not known", "give --model DIR"),
+    "characters": ("what text the ids stand for is not known", "give --tokenizer PATH"),
+    "pad": ("the pad id is not known", "give --tokenizer PATH, or vocabulary: {pad: ID} in the suite"),
+    "bos": ("the bos id is not known", "give --tokenizer PATH, or vocabulary: {bos: ID} in the suite"),
+    "eos": ("the eos id is not known", "give --tokenizer PATH, or vocabulary: {eos: ID} in the suite"),
+    "unk": ("the unk id is not known", "give --tokenizer PATH, or vocabulary: {unk: ID} in the suite"),
+    "vocabulary": ("nothing is known of the vocabulary", "give --tokenizer PATH, --model DIR or --vocab-size N"),
+    "causal": ("", ""),
+}
+"""What `when` may name of the vocabulary: what is missing where it is absent, and what supplies it."""
+
+NAMES_FOR_WHEN = frozenset(VOCABULARY_FIELDS) | frozenset(ROLES)
+"""What `when` may name beside an expectation's own arguments, the suite's parameters and prefixed roles."""
+
+
+def known_for_when(name: str, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> bool:
+    """Whether `meta.dataguard.when` may name this."""
+    prefixed = "_" in name and role_of(name) != name and name.endswith(tuple(ROLES))
+    return name in NAMES_FOR_WHEN or name in arguments or name in parameters or prefixed
+
+
+@dataclass(frozen=True)
+class MetricTable:
+    """The numbers of every row of every intact shard, in the order of DATA.
+
+    Args:
+        frame: Columns `shard` (UInt32, place in `Context.shards`), `row` (Int64), `source` (Int32, place in
+            `Context.sources`, or null), and `KEY.NAME` for each number of each metric, null where a shard lacks the
+            columns for it.
+    """
+
+    frame: pl.LazyFrame
+
+    def collect(self, *expressions: pl.Expr) -> dict[str, Any]:
+        """Return aggregates over all rows, by name."""
+        return self.frame.select(*expressions).collect(engine="streaming").row(0, named=True)

@@ -1,0 +1,125 @@
+"""Metrics: a batch of tokens becomes numbers, one row of numbers for each row of tokens. A metric never judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from numba import njit
+
+from dataguard.shards.batch import Batch, attention_of, frozen
+from dataguard.shards.roles import ATTENTION_MASK, companion
+
+Numbers = Mapping[str, npt.NDArray[Any] | pl.Series]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile a loop over values and offsets: without the GIL, cached on disk, at most a few types each.
+
+    A kernel is given proven structure and read-only inputs (`frozen`), and writes into outputs of known size.
+    """
+    compiled: Function = njit(nogil=True, cache=True)(function)
+    return compiled
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One family of numbers with its arguments filled in. Two equal metrics are computed once.
+
+    Subclasses are frozen dataclasses: their fields are what the numbers depend on, and nothing else, so that the key
+    names them exactly.
+    """
+
+    version: ClassVar[int] = 1
+    """Raised when the meaning of a number changes."""
+    gives: ClassVar[Mapping[str, Any]]
+    """{name: Polars type} of the numbers."""
+
+    @property
+    def key(self) -> str:
+        """What the numbers depend on, as text: name, version and arguments."""
+        return f"{self!r}.v{self.version}"
+
+    def __getitem__(self, name: str) -> pl.Expr:
+        """Return one of the numbers as an expression over the metric table."""
+        if name not in self.gives:
+            msg = f"{type(self).__name__} gives {', '.join(self.gives)}, not {name}"
+            raise KeyError(msg)
+        return pl.col(f"{self.key}.{name}")
+
+    def reads(self) -> tuple[str, ...]:
+        """Return the roles whose columns it cannot do without."""
+        raise NotImplementedError
+
+    def may_read(self) -> tuple[str, ...]:
+        """Return the roles that it reads where a shard has them."""
+        return ()
+
+    def compute(self, batch: Batch) -> Numbers:
+        """Return each number for every row of the batch. Arrays of shape (R,), of the types in `gives`."""
+        raise NotImplementedError
+
+    def table(self, batch: Batch) -> pl.DataFrame:
+        """Return the numbers as columns of the metric table."""
+        numbers = self.compute(batch)
+        return pl.DataFrame(
+            [pl.Series(f"{self.key}.{name}", numbers[name], dtype=kind, strict=True) for name, kind in self.gives.items()]
+        )
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Which positions of a token column are attended.
+
+    The mask where a shard has one. Without one, the pads at the ends of a row are taken as padding when `pad` is given,
+    which it only is where pad differs from every other special id.
+    """
+
+    column: str
+    pad: int | None = None
+
+    @property
+    def mask(self) -> str:
+        """The role of the mask that goes with the column."""
+        return companion(self.column, ATTENTION_MASK)
+
+    def of(self, batch: Batch) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+        """Return 1 where a position is attended, else 0, and whether each row could be paired with its mask.
+
+        Returns:
+            Shape (V,), uint8, laid out like the column's values; shape (R,), bool. A row whose mask has another length
+            (or is null) is not paired, and none of it is attended.
+        """
+        own = batch.column(self.column)
+        if attention_of(batch, self.column) is not None:
+            mask, paired = batch.beside(self.column, ATTENTION_MASK)
+            return batch.once(("attended", self.column), lambda: frozen((mask != 0).astype(np.uint8))), paired
+        every = frozen(np.ones(batch.rows, np.bool_))
+        if self.pad is None:
+            return batch.once(("ones", self.column), lambda: frozen(np.ones(len(own.values), np.uint8))), every
+        key = ("unpadded", self.column, str(self.pad))
+        return batch.once(key, lambda: self._without_pads(batch)), every
+
+    def _without_pads(self, batch: Batch) -> npt.NDArray[np.uint8]:
+        own = batch.column(self.column)
+        attended = np.ones(len(own.values), np.uint8)
+        _clear_pads(own.values, own.offsets, self.pad, attended)
+        return frozen(attended)
+
+
+@kernel
+def _clear_pads(values, offsets, pad, attended):  # type: ignore[no-untyped-def]
+    """Write 0 over the runs of pad at both ends of every row; a row of nothing but pads loses them all."""
+    for row in range(offsets.size - 1):
+        start, stop = offsets[row], offsets[row + 1]
+        while stop > start and values[stop - 1] == pad:
+            stop -= 1
+            attended[stop] = 0
+        while start < stop and values[start] == pad:
+            attended[start] = 0
+            start += 1

@@ -1,0 +1,209 @@
+"""A batch of rows as kernels see it: flat values and offsets by role, nulls and slices already dealt with.
+
+Only proven batches may come here (`RecordBatch.validate(full=True)`): nothing below checks an offset again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from dataguard.errors import ShardFault
+from dataguard.shards.roles import ATTENTION_MASK, companion, is_list
+
+Offsets = npt.NDArray[np.int64]
+Values = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+
+Derived = TypeVar("Derived")
+Array = TypeVar("Array", bound=npt.NDArray[np.generic])
+
+NULL_ROW, NULL_ELEMENT = 1, 2
+_MOST_VIEW_VALUES = 1 << 28
+_INT64_MAX = np.iinfo(np.int64).max
+
+
+def frozen(array: Array) -> Array:
+    """Return the array, contiguous and read-only, so that a kernel sees one type whatever it was cut from."""
+    whole = np.ascontiguousarray(array)
+    whole.flags.writeable = False
+    return whole
+
+
+@dataclass(frozen=True)
+class ListColumn:
+    """Rows of whole numbers.
+
+    Args:
+        values: Every row's values, joined. Shape (V,), int32, or int64 where the column's type needs it; uint64 values
+            past the end of int64 stand there as its largest number. An element that is null is 0.
+        offsets: Row r owns values[offsets[r]:offsets[r + 1]]. Shape (R + 1,), int64, from 0. A null row owns nothing.
+        nulls: 0, NULL_ROW or NULL_ELEMENT (the row is there, an element is null). Shape (R,), uint8.
+    """
+
+    values: Values
+    offsets: Offsets
+    nulls: npt.NDArray[np.uint8]
+
+    @property
+    def lengths(self) -> Offsets:
+        """Values in each row. Shape (R,), int64."""
+        return np.diff(self.offsets)
+
+
+def list_column(array: pa.Array) -> ListColumn:
+    """Return a list column of any layout as flat values and offsets.
+
+    Raises:
+        ShardFault: `unsupported_layout`: the column's rows are no lists of numbers, or its views are too many.
+    """
+    if not is_list(array.type):
+        raise ShardFault("unsupported_layout", f"a column of {array.type} holds no lists")
+    lengths = _lengths(array)
+    offsets = np.zeros(len(array) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    flat = _flat_views(array, lengths) if _is_view(array.type) else array.flatten()
+    nulls = np.zeros(len(array), np.uint8)
+    if flat.null_count:
+        missing = np.concatenate(([0], np.cumsum(_is_null(flat))))
+        nulls[missing[offsets[1:]] > missing[offsets[:-1]]] = NULL_ELEMENT
+    if array.null_count:
+        nulls[_is_null(array)] = NULL_ROW
+    return ListColumn(frozen(_numbers(flat)), frozen(offsets), frozen(nulls))
+
+
+def _is_null(array: pa.Array) -> npt.NDArray[np.bool_]:
+    return np.asarray(array.is_null().to_numpy(zero_copy_only=False))
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind))
+
+
+def _lengths(array: pa.Array) -> Offsets:
+    """Values that each row owns in the flattened array; 0 where it is null. Shape (R,), int64."""
+    if pa.types.is_fixed_size_list(array.type):
+        lengths = np.full(len(array), array.type.list_size, np.int64)
+    elif _is_view(array.type):
+        lengths = array.sizes.to_numpy(zero_copy_only=False).astype(np.int64)
+    else:
+        lengths = np.diff(array.offsets.to_numpy().astype(np.int64))
+    if array.null_count:
+        lengths[_is_null(array)] = 0
+    return lengths
+
+
+def _flat_views(array: pa.Array, lengths: Offsets) -> pa.Array:
+    """Copy the values of list views, which may overlap and stand in any order, one row after the other."""
+    total = int(lengths.sum())
+    if total > _MOST_VIEW_VALUES:
+        detail = f"list views that spell out {total:,} values in one batch (at most {_MOST_VIEW_VALUES:,} are read)"
+        raise ShardFault("unsupported_layout", detail)
+    starts = array.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+    before = np.cumsum(lengths) - lengths
+    return array.values.take(pa.array(np.repeat(starts - before, lengths) + np.arange(total)))
+
+
+def _numbers(flat: pa.Array) -> Values:
+    """Return the values as int32 or int64, whatever holds all values of the column's type."""
+    kind = flat.type
+    if pa.types.is_null(kind):
+        return np.zeros(len(flat), np.int32)
+    if pa.types.is_boolean(kind):
+        flat, kind = flat.cast(pa.uint8()), pa.uint8()
+    if not pa.types.is_integer(kind):
+        raise ShardFault("unsupported_layout", f"lists of {kind} hold no whole numbers")
+    numbers = (flat.fill_null(pa.scalar(0, kind)) if flat.null_count else flat).to_numpy()
+    if numbers.dtype == np.uint64:
+        return np.minimum(numbers, np.uint64(_INT64_MAX)).astype(np.int64)
+    wide = numbers.dtype.itemsize == 8 or numbers.dtype == np.uint32
+    return numbers.astype(np.int64 if wide else np.int32, copy=False)
+
+
+class Batch:
+    """A run of rows of one shard, by role, with what several metrics derive from them kept for the next one.
+
+    Args:
+        columns: The roles that this shard has, as Arrow arrays of one length.
+        rows: That length.
+    """
+
+    def __init__(self, columns: Mapping[str, pa.Array], rows: int) -> None:
+        self._arrays = columns
+        self.rows = rows
+        self._lists: dict[str, ListColumn] = {}
+        self._derived: dict[tuple[str, ...], Any] = {}
+
+    def has(self, role: str) -> bool:
+        """Whether the shard has a column of this role."""
+        return role in self._arrays
+
+    def column(self, role: str) -> ListColumn:
+        """Return the column of a role; metrics ask only for what `has`."""
+        if role not in self._lists:
+            self._lists[role] = list_column(self._arrays[role])
+        return self._lists[role]
+
+    def beside(self, column: str, role: str) -> tuple[Values, npt.NDArray[np.bool_]]:
+        """Return the values of `column`'s companion, laid out by `column`'s own offsets.
+
+        Returns:
+            The companion's values, shape (V,) like `column`'s (0 in rows that do not pair), and whether each row
+            pairs: both lengths are equal and neither is null. Shape (R,), bool.
+        """
+        return self.once(("beside", column, role), lambda: self._beside(column, role))
+
+    def _beside(self, column: str, role: str) -> tuple[Values, npt.NDArray[np.bool_]]:
+        own, other = self.column(column), self.column(companion(column, role))
+        paired = frozen((own.lengths == other.lengths) & (own.nulls == 0) & (other.nulls == 0))
+        if np.array_equal(own.offsets, other.offsets):
+            return other.values, paired
+        return _laid_out(own.offsets, other, paired), paired
+
+    def once(self, key: tuple[str, ...], derive: Callable[[], Derived]) -> Derived:
+        """Return what `derive` gives, derived at the first asking and kept for the metrics that ask again."""
+        if key not in self._derived:
+            self._derived[key] = derive()
+        derived: Derived = self._derived[key]
+        return derived
+
+    def blocks(self, tokens_by: str | None, most: int) -> Iterator[tuple[int, Batch]]:
+        """Cut into runs of rows that hold about `most` tokens of a column, so that kernels stay in cache.
+
+        Yields:
+            Number of the run's first row in this batch, and the run.
+        """
+        if tokens_by is None or not self.has(tokens_by) or not is_list(self._arrays[tokens_by].type):
+            yield 0, self
+            return
+        ends = np.cumsum(_lengths(self._arrays[tokens_by]))
+        start = 0
+        while start < self.rows:
+            before = ends[start - 1] if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
+            stop = min(stop, self.rows)
+            if start == 0 and stop == self.rows:
+                yield 0, self
+            else:
+                cut = {role: array.slice(start, stop - start) for role, array in self._arrays.items()}
+                yield start, Batch(cut, stop - start)
+            start = stop
+
+
+def _laid_out(offsets: Offsets, other: ListColumn, paired: npt.NDArray[np.bool_]) -> Values:
+    values = np.zeros(int(offsets[-1]), other.values.dtype)
+    lengths = np.diff(offsets)
+    into = np.repeat(paired, lengths)
+    out_of = np.repeat(paired, other.lengths)
+    values[into] = other.values[out_of]
+    return frozen(values)
+
+
+def attention_of(batch: Batch, column: str) -> str | None:
+    """Return the mask that goes with a token column, where the shard has one."""
+    mask = companion(column, ATTENTION_MASK)
+    return mask if batch.has(mask) else None

@@ -1,0 +1,96 @@
+"""Roles: what a column is for, and which column of a shard plays which role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+INPUT_IDS = "input_ids"
+ATTENTION_MASK = "attention_mask"
+LABELS = "labels"
+PER_TOKEN = (ATTENTION_MASK, LABELS, "position_ids", "document_ids", "loss_mask")
+"""Roles with one value for each token, beside input_ids itself."""
+ROLES = (
+    INPUT_IDS,
+    *PER_TOKEN,
+    "cu_seqlens",
+    "seq_lengths",
+    "source",
+    "text",
+    "prompt_ids",
+    "prompt_length",
+    "target_spans",
+)
+USUAL_NAMES = ("tokens", "token_ids", "ids")
+"""Names that are taken as input_ids where nothing is called so."""
+NEVER_IDS = frozenset(ROLES) - {INPUT_IDS} | {
+    "token_type_ids",
+    "special_tokens_mask",
+    "assistant_masks",
+    "completion_mask",
+    "cu_seq_lens",
+    "seq_idx",
+    "indices",
+    "length",
+    "lengths",
+}
+"""Columns of integer lists that hold something else than token ids."""
+
+
+def companion(column: str, role: str) -> str:
+    """Return the column of `role` that goes with a token column: chosen_input_ids brings chosen_labels."""
+    if column.endswith(INPUT_IDS):
+        return column.removesuffix(INPUT_IDS) + role
+    return role
+
+
+def role_of(column: str) -> str:
+    """Return the role that a column's name stands for: chosen_labels plays labels; an unknown name input_ids."""
+    for role in (INPUT_IDS, *PER_TOKEN):
+        if column == role or column.endswith(f"_{role}"):
+            return role
+    return column if column in ROLES else INPUT_IDS
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a column's rows are lists, in any of Arrow's layouts."""
+    return (
+        pa.types.is_list(kind)
+        or pa.types.is_large_list(kind)
+        or pa.types.is_fixed_size_list(kind)
+        or pa.types.is_list_view(kind)
+        or pa.types.is_large_list_view(kind)
+    )
+
+
+def is_integer_list(kind: pa.DataType) -> bool:
+    """Whether a column's rows are lists of integers."""
+    return is_list(kind) and pa.types.is_integer(kind.value_type)
+
+
+def token_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns that may hold token ids: lists of integers whose name says nothing else."""
+    return [
+        field.name
+        for field in schema
+        if is_integer_list(field.type) and field.name not in NEVER_IDS and role_of(field.name) == INPUT_IDS
+    ]
+
+
+def resolve(schema: pa.Schema, mapped: Mapping[str, str]) -> dict[str, str]:
+    """Return which column of a shard plays each role: {role: column}.
+
+    Every column plays the role of its own name. A mapping (`--column`, a suite's `columns`) comes first; without
+    one, and without a column called input_ids, the column called tokens, token_ids or ids is taken as input_ids, or
+    the only column of integer lists.
+    """
+    names = set(schema.names)
+    found = {name: name for name in names if name not in mapped}
+    found.update({role: name for role, name in mapped.items() if name in names})
+    if INPUT_IDS not in mapped and INPUT_IDS not in names:
+        candidates = token_columns(schema)
+        usual = [name for name in USUAL_NAMES if name in candidates]
+        if usual or len(candidates) == 1:
+            found[INPUT_IDS] = (usual or candidates)[0]
+    return found
