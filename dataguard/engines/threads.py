@@ -82,7 +82,7 @@ def _serve(
             continue
         try:
             future.set_result(work(unit))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # it is the caller's to handle, in the caller's thread
             stopped.set()
             future.set_exception(error)
 
