@@ -1,0 +1,109 @@
+"""Our own settings in a suite, which stand under `meta.dataguard` so that Great Expectations reads the same file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dataguard.errors import nearest
+from dataguard.expectations.base import Expectation
+from dataguard.expectations.context import NAMES_FOR_WHEN, known_for_when
+from dataguard.result import Severity
+from dataguard.shards.roles import ROLES
+from dataguard.suite.arguments import check
+from dataguard.suite.document import Spot, shown
+
+TokenId = Annotated[int, Field(ge=0, lt=1 << 63)]
+
+
+class VocabularySettings(BaseModel):
+    """What a suite may say of the vocabulary; what the fields mean is told at `Vocabulary`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    size: Annotated[int, Field(ge=1, lt=1 << 63)] | None = None
+    base_size: Annotated[int, Field(ge=1, lt=1 << 63)] | None = None
+    embedding_rows: Annotated[int, Field(ge=1, lt=1 << 63)] | None = None
+    pad: TokenId | None = None
+    bos: TokenId | None = None
+    eos: TokenId | None = None
+    unk: TokenId | None = None
+    special: dict[str, TokenId] = Field(default_factory=dict)
+    reserved: list[TokenId] = Field(default_factory=list)
+
+
+class SuiteSettings(BaseModel):
+    """`meta.dataguard` of a suite."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    columns: dict[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+    vocabulary: dict[str, Any] = Field(default_factory=dict)
+    quarantine: list[Severity] = ["critical", "warning"]
+
+
+class ExpectationSettings(BaseModel):
+    """`meta.dataguard` of an expectation."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    when: list[str] = Field(default_factory=list)
+
+
+def suite_settings(meta: Mapping[str, Any], spot: Spot) -> SuiteSettings:
+    """Return what a suite's `meta` says to us.
+
+    Raises:
+        SuiteError: A key or a role is unknown, or a value cannot be.
+    """
+    spot /= "dataguard"
+    own = mapping(meta.get("dataguard"), "meta.dataguard", spot)
+    check(SuiteSettings, "meta.dataguard of a suite", own, spot)
+    settings = SuiteSettings.model_validate(own)
+    check(VocabularySettings, "vocabulary", settings.vocabulary, spot / "vocabulary")
+    for role in settings.columns:
+        if not is_role(role):
+            raise (spot / "columns" / role).error(f"there is no role {role}", fix=nearest(role, ROLES))
+    return settings
+
+
+def when_of(
+    meta: Mapping[str, Any], kind: type[Expectation], parameters: Mapping[str, Any], spot: Spot
+) -> tuple[str, ...]:
+    """Return the names that an expectation's `meta` lists under `when`.
+
+    Raises:
+        SuiteError: A key or a name is unknown.
+    """
+    spot /= "dataguard"
+    own = mapping(meta.get("dataguard"), "meta.dataguard", spot)
+    check(ExpectationSettings, "meta.dataguard of an expectation", own, spot)
+    names = ExpectationSettings.model_validate(own).when
+    for number, name in enumerate(names):
+        if not known_for_when(name, kind.model_fields, parameters):
+            known = NAMES_FOR_WHEN | set(kind.model_fields) | set(parameters)
+            raise (spot / "when" / number).error(f"when cannot name {shown(name)}", fix=nearest(name, known))
+    return tuple(dict.fromkeys(names))
+
+
+def is_role(name: str) -> bool:
+    """Whether a name is a role, or one with a prefix: chosen_input_ids."""
+    return name in ROLES or name.endswith(tuple(f"_{role}" for role in ROLES))
+
+
+def mapping(value: Any, what: str, spot: Spot, known: Collection[str] | None = None) -> dict[str, Any]:
+    """Return a mapping, empty for null.
+
+    Raises:
+        SuiteError: It is none, or has a key that is not `known`.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise spot.error(f"{what} must be a mapping, not {shown(value)}")
+    for key in value:
+        if known is not None and key not in known:
+            raise (spot / key).error(f"{what} has no key {key}", fix=nearest(key, known))
+    return value
