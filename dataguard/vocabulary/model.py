@@ -51,6 +51,10 @@ class Vocabulary:
         unassigned: Ids below `size` that no token has.
         characters: The bytes of each id.
         fingerprint: Of the tokenizer: vocabulary, merges, added tokens and special ids.
+        limit_given: The limit that an option sets, whatever tokenizer and model say.
+        tokenizer_ids: Id by role (pad, bos, eos, unk, cls, sep, mask, …) as the tokenizer has it, before the suite.
+        model_ids: Ids by role as the model's config.json has them (`pad_token_id`); several where it lists several, and
+            possibly none that a tokenizer can have (-1).
         origin: Where each known field came from, for the report: {"size": "tokenizer.json"}.
     """
 
@@ -67,11 +71,16 @@ class Vocabulary:
     unassigned: frozenset[int] = frozenset()
     characters: CharacterTable | None = None
     fingerprint: str | None = None
+    limit_given: int | None = None
+    tokenizer_ids: Mapping[str, int] = field(default_factory=dict)
+    model_ids: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def limit(self) -> int | None:
         """The first id that the embedding cannot look up; the tokenizer's size where no model is known."""
+        if self.limit_given is not None:
+            return self.limit_given
         return self.size if self.embedding_rows is None else self.embedding_rows
 
     @property

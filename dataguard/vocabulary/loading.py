@@ -1,0 +1,172 @@
+"""Everything that is known of the vocabulary, from options, suite, tokenizer and model, in this order.
+
+Field by field the first that knows wins, and `Vocabulary.origin` names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dataguard.vocabulary.characters import table_of
+from dataguard.vocabulary.fingerprint import fingerprint_of
+from dataguard.vocabulary.model import CharacterTable, Vocabulary
+from dataguard.vocabulary.model_folder import CONFIG as MODEL_CONFIG
+from dataguard.vocabulary.model_folder import ModelFacts, read_model
+from dataguard.vocabulary.paths import resolve
+from dataguard.vocabulary.special_tokens import special_tokens
+from dataguard.vocabulary.tokenizer_files import TokenizerFiles, has_tokenizer, read_tokenizer_files
+from dataguard.vocabulary.tokenizer_json import HOLES_ALLOWED, parse_tokenizer
+from dataguard.vocabulary.told import IDS, SIZES, Told, check_told, whole_number
+
+OPTION = "--vocab-size"
+FINGERPRINTED = (*IDS, "mask")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one source says: fields by name. None says that there is none, and stops the search."""
+
+    values: Mapping[str, int | None] = field(default_factory=dict)
+    origin: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TokenizerFacts:
+    """What a tokenizer says; the arguments as in `Vocabulary`, roles as in `SpecialTokens`."""
+
+    name: str
+    layer: Layer
+    size: int
+    special: Mapping[str, int]
+    roles: Mapping[str, int]
+    unassigned: frozenset[int]
+    characters: CharacterTable
+    fingerprint: str
+
+
+def load_vocabulary(
+    *,
+    tokenizer: Path | str | None,
+    model: Path | str | None,
+    given: Mapping[str, Any],
+    vocab_size: int | None,
+    given_from: str = "suite",
+) -> Vocabulary:
+    """Return what is known of the vocabulary; no source at all gives a Vocabulary that knows nothing.
+
+    Args:
+        tokenizer: A tokenizer.json, a tokenizer's folder, or a hub name that the local cache holds. Without it, a
+            tokenizer in the model's folder is taken.
+        model: A model's folder, or a hub name that the local cache holds.
+        given: The suite's `meta.dataguard.vocabulary`.
+        vocab_size: The option; it sets the size, and the limit whatever the others say.
+        given_from: What `origin` and errors call the place of `given`.
+
+    Raises:
+        VocabularyError: One of them cannot be read or used.
+    """
+    told = check_told(given, given_from=given_from)
+    option = None if vocab_size is None else whole_number(vocab_size, OPTION, least=1)
+    model_path = None if model is None else resolve(model, what="model", option="--model")
+    facts = None if model_path is None else read_model(model_path)
+    path = None if tokenizer is None else resolve(tokenizer, what="tokenizer", option="--tokenizer")
+    if path is None and model_path is not None:
+        folder = model_path if model_path.is_dir() else model_path.parent
+        path = folder if has_tokenizer(folder) else None
+    read = None if path is None else _read_tokenizer(read_tokenizer_files(path), path)
+    return _joined(option, told, given_from, read, facts)
+
+
+def _read_tokenizer(files: TokenizerFiles, path: Path) -> TokenizerFacts:
+    where = str(files.path or path)
+    parsed = parse_tokenizer(files.document, where=where)
+    special = special_tokens(
+        files.document, parsed, config=files.config, special_map=files.special_map, name=files.name
+    )
+    sizes = {"size": parsed.size, "base_size": len(parsed.pieces)}
+    named = {role: special.roles[role] for role in FINGERPRINTED if role in special.roles}
+    return TokenizerFacts(
+        name=files.name,
+        layer=Layer({**sizes, **named}, {**dict.fromkeys(sizes, files.name), **special.origin}),
+        size=parsed.size,
+        special=special.every,
+        roles={role: number for role, number in special.roles.items() if number is not None},
+        unassigned=parsed.unassigned(),
+        characters=table_of(files.document, parsed),
+        fingerprint=fingerprint_of(parsed, named, where=where),
+    )
+
+
+def _joined(
+    option: int | None, told: Told, given_from: str, tokenizer: TokenizerFacts | None, model: ModelFacts | None
+) -> Vocabulary:
+    layers = [
+        Layer({} if option is None else {"size": option}, {"size": OPTION}),
+        Layer(told.numbers, dict.fromkeys(told.numbers, given_from)),
+        Layer() if tokenizer is None else tokenizer.layer,
+        Layer() if model is None else _layer_of(model),
+    ]
+    values: dict[str, int] = {}
+    origin: dict[str, str] = {}
+    for name in (*SIZES, *IDS, "mask"):
+        layer = next((each for each in layers if name in each.values), Layer())
+        value = layer.values.get(name)
+        if value is not None:
+            values[name], origin[name] = value, layer.origin[name]
+    special = _special(values, told, tokenizer)
+    if special:
+        sources = [given_from if told.special else None, tokenizer.name if tokenizer and tokenizer.special else None]
+        named_by = [each for each in sources if each] or [origin[name] for name in IDS if name in origin]
+        origin["special"] = ", ".join(dict.fromkeys(named_by))
+    if told.reserved is not None:
+        origin["reserved"] = given_from
+    if tokenizer is not None:
+        origin |= dict.fromkeys(("unassigned", "characters", "fingerprint"), tokenizer.name)
+    return Vocabulary(
+        **values,
+        special=special,
+        reserved=told.reserved or frozenset(),
+        unassigned=frozenset() if tokenizer is None else _unassigned(tokenizer, values["size"]),
+        characters=None if tokenizer is None else tokenizer.characters,
+        fingerprint=None if tokenizer is None else tokenizer.fingerprint,
+        limit_given=option,
+        tokenizer_ids={} if tokenizer is None else tokenizer.roles,
+        model_ids={} if model is None else model.ids,
+        origin=origin,
+    )
+
+
+def _layer_of(model: ModelFacts) -> Layer:
+    """Return a model as a layer: of several ids the first; an id below 0 is how configs say that there is none."""
+    ids = {role: model.ids[role][0] for role in IDS if model.ids.get(role) and model.ids[role][0] >= 0}
+    return Layer(
+        {"embedding_rows": model.rows, **ids}, {"embedding_rows": model.rows_from, **dict.fromkeys(ids, MODEL_CONFIG)}
+    )
+
+
+def _special(values: Mapping[str, int], told: Told, tokenizer: TokenizerFacts | None) -> dict[str, int]:
+    """Return every special id under one name: the suite's own name, else its content, else its role.
+
+    One name an id, because a second name would look like a second use of it (`Vocabulary.pad_is_own`).
+    """
+    special = dict(told.special)
+    renamed = set(special.values())
+    if tokenizer is not None:
+        special |= {
+            content: number
+            for content, number in tokenizer.special.items()
+            if number not in renamed and content not in special
+        }
+    for role in IDS:
+        if role in values and values[role] not in special.values() and role not in special:
+            special[role] = values[role]
+    return special
+
+
+def _unassigned(tokenizer: TokenizerFacts, size: int) -> frozenset[int]:
+    """Return the ids below the vocabulary's size that the tokenizer lacks; size may be told otherwise than by it."""
+    beyond = range(tokenizer.size, min(size, tokenizer.size + HOLES_ALLOWED))
+    return frozenset(each for each in tokenizer.unassigned if each < size) | frozenset(beyond)
