@@ -7,7 +7,7 @@ export DATA OUT
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c .constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq -c .constraints.txt
 NEEDS := pyproject.toml .constraints.txt
 # One stamp for each set of packages. Installing for tests serves `validate` as well, so it stamps both.
 CORE := $(VENV)/.installed-core
@@ -56,7 +56,8 @@ wheel-test: $(TEST) ## build the wheel and try it in a fresh environment with co
 	$(BIN)/python tests/wheel.py
 
 catalogue: $(TEST) ## write expectations/README.md anew from the table of expectations
-	$(BIN)/python -m dataguard.suite.readme > expectations/README.md
+	$(BIN)/python -m dataguard.suite.readme > $(VENV)/catalogue.md
+	cp $(VENV)/catalogue.md expectations/README.md
 
 clean: ## remove .venv, caches and outputs
 	rm -rf $(VENV) build dist dataguard-out .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -69,9 +70,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(CORE): $(NEEDS) | $(BIN)/python
-	$(PIP) --editable .
+	@echo "installing dataguard into $(VENV), once" >&2
+	@$(PIP) --editable .
 	@touch $@
 
 $(TEST): $(NEEDS) | $(BIN)/python
-	$(PIP) --editable '.[test]'
+	@echo "installing dataguard and what its tests need into $(VENV), once" >&2
+	@$(PIP) --editable '.[test]'
 	@touch $(CORE) $@

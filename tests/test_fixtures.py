@@ -62,7 +62,7 @@ def test_are_judged_as_expected(folder: str, fixtures: Path):
 
 
 def planted_rows(expected: dict[str, Any]) -> set[tuple[Any, ...]]:
-    return {(kind, shard, row) for kind, every in expected["rows_by_type"].items() for shard, row, _ in every}
+    return {(kind, *found) for kind, every in expected["rows_by_type"].items() for found in every}
 
 
 def entries(report: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -74,7 +74,9 @@ def entries(report: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def found_rows(report: dict[str, Any]) -> set[tuple[Any, ...]]:
-    return {(kind, entry["shard"], entry.get("row")) for kind, entry in entries(report) if "shard" in entry}
+    return {
+        (kind, entry["shard"], entry.get("row"), entry["reason"]) for kind, entry in entries(report) if "shard" in entry
+    }
 
 
 def found_sources(report: dict[str, Any]) -> set[tuple[Any, ...]]:
