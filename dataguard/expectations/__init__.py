@@ -2,6 +2,47 @@
 
 from __future__ import annotations
 
+from dataguard.expectations.attention_mask_padding import ExpectAttentionMaskToMatchPadding
 from dataguard.expectations.base import Expectation
+from dataguard.expectations.columns_exist import ExpectColumnsToExist
+from dataguard.expectations.digit_runs import ExpectDigitRunsToBeBelow
+from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
+from dataguard.expectations.equal_lengths import ExpectColumnsToHaveEqualLengths
+from dataguard.expectations.labels_align import ExpectLabelsToAlignWithInputIds
+from dataguard.expectations.padding_contiguous import ExpectPaddingToBeContiguous
+from dataguard.expectations.padding_side import ExpectPaddingSideToBe
+from dataguard.expectations.periodic import ExpectRowsNotToBePeriodic
+from dataguard.expectations.row_count import ExpectRowCountToBeBetween
+from dataguard.expectations.rows_not_empty import ExpectRowsNotToBeEmpty
+from dataguard.expectations.rows_not_null import ExpectRowsNotToBeNull
+from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBetween
+from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
+from dataguard.expectations.supervised_tokens import ExpectSupervisedTokensToBeBetween
+from dataguard.expectations.symbol_fraction import ExpectSymbolFractionToBeBelow
+from dataguard.expectations.token_ids_in_vocabulary import ExpectTokenIdsToBeInVocabulary
+from dataguard.expectations.truncation import ExpectTruncationToBeConsistentAcrossSources
 
-EXPECTATIONS: dict[str, type[Expectation]] = {each.type(): each for each in ()}
+EXPECTATIONS: dict[str, type[Expectation]] = {
+    each.type(): each
+    for each in (
+        ExpectShardsToBeIntact,
+        ExpectColumnsToExist,
+        ExpectDtypesToFit,
+        ExpectRowCountToBeBetween,
+        ExpectRowsNotToBeNull,
+        ExpectRowsNotToBeEmpty,
+        ExpectColumnsToHaveEqualLengths,
+        ExpectSequenceLengthsToBeBetween,
+        ExpectTokenIdsToBeInVocabulary,
+        ExpectTruncationToBeConsistentAcrossSources,
+        ExpectPaddingSideToBe,
+        ExpectPaddingToBeContiguous,
+        ExpectAttentionMaskToMatchPadding,
+        ExpectLabelsToAlignWithInputIds,
+        ExpectSupervisedTokensToBeBetween,
+        ExpectRowsNotToBePeriodic,
+        ExpectSymbolFractionToBeBelow,
+        ExpectDigitRunsToBeBelow,
+    )
+}
+"""In the order of the catalogue."""

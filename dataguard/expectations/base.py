@@ -120,6 +120,10 @@ class RowExpectation(Expectation):
         """
         raise NotImplementedError
 
+    def unknown(self, context: Context) -> Unjudged | None:
+        """Return what is missing where rows can be judged in part only, so that the verdict is never a pass."""
+        return None
+
     def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
         """Return what the catalogue names in `details` beside the reasons.
 
@@ -186,6 +190,7 @@ class RowExpectation(Expectation):
             findings=row_findings(unexpected, context, self.column),
             details={key: value for key, value in details.items() if value},
             unexpected=unexpected,
+            unjudged=self.unknown(context),
         )
 
 

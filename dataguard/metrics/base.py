@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -23,7 +23,10 @@ def kernel(function: Function) -> Function:
 
     A kernel is given proven structure and read-only inputs (`frozen`), and writes into outputs of known size.
     """
-    compiled: Function = njit(nogil=True, cache=True)(function)
+    try:
+        compiled: Function = njit(nogil=True, cache=True)(function)
+    except RuntimeError:  # no folder to cache in can be written: then each process compiles for itself
+        compiled = njit(nogil=True)(function)
     return compiled
 
 
@@ -64,12 +67,15 @@ class Metric:
         """Return each number for every row of the batch. Arrays of shape (R,), of the types in `gives`."""
         raise NotImplementedError
 
-    def table(self, batch: Batch) -> pl.DataFrame:
-        """Return the numbers as columns of the metric table."""
-        numbers = self.compute(batch)
-        return pl.DataFrame(
-            [pl.Series(f"{self.key}.{name}", numbers[name], dtype=kind, strict=True) for name, kind in self.gives.items()]
-        )
+    def can_compute(self, readable: Collection[str], present: Collection[str]) -> bool:
+        """Whether a shard has what the metric reads.
+
+        Args:
+            readable: The shard's roles whose columns hold lists of whole numbers.
+            present: All roles of the shard.
+        """
+        wanted = {*self.reads(), *(role for role in self.may_read() if role in present)}
+        return wanted <= set(readable)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,41 @@
+"""Whose row it is: null rows, rows without content and rows that do not pair each have one owner."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from dataguard.expectations.base import CannotJudge
+from dataguard.expectations.context import VOCABULARY_FIELDS, Context
+from dataguard.metrics.characters import Characters
+from dataguard.metrics.content import Content
+from dataguard.metrics.lengths import Lengths
+
+
+def content_of(context: Context, column: str) -> Content:
+    """Return the metric that says what a row holds beside padding and special tokens."""
+    vocabulary = context.vocabulary
+    return Content(context.attention(column), vocabulary.special_ids, vocabulary.characters)
+
+
+def null_or_empty(column: str) -> pl.Expr:
+    """Rows that an expectation on one column leaves to others: null ones, and those of no tokens."""
+    lengths = Lengths(column)
+    return (lengths["nulls"] != 0) | (lengths["length"] == 0)
+
+
+def without_content(context: Context, column: str) -> pl.Expr:
+    """Rows that an expectation on attended content leaves to others: null, unpaired with the mask, or empty."""
+    content = content_of(context, column)
+    return null_or_empty(column) | ~content["paired"] | (content["content"] == 0) | content["blank"]
+
+
+def characters_of(context: Context, column: str) -> Characters:
+    """Return the metric of a row's characters.
+
+    Raises:
+        CannotJudge: What the ids stand for is not known.
+    """
+    table = context.vocabulary.characters
+    if table is None:
+        raise CannotJudge(*VOCABULARY_FIELDS["characters"])
+    return Characters(context.attention(column), context.vocabulary.special_ids, table)

@@ -1,0 +1,42 @@
+"""A short pattern repeated dozens of times makes loss spikes: OLMo-core masks such rows, most loaders do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from dataguard.expectations.base import Judgement, RowExpectation, first_reason
+from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.context import Context, MetricTable
+from dataguard.metrics.base import Metric
+from dataguard.metrics.lengths import Lengths
+from dataguard.metrics.periods import Periods
+
+
+class ExpectRowsNotToBePeriodic(RowExpectation):
+    """No pattern of 1 to max_period tokens stands more than max_repeats times in a row; white space alone does not count."""
+
+    reasons: ClassVar[tuple[str, ...]] = ("periodic",)
+    fix: ClassVar[str] = "leave these rows out; see what wrote them (a crawl's filler, a broken decoder)"
+
+    max_period: Annotated[int, Field(ge=1, le=1024)] = 13
+    max_repeats: Annotated[int, Field(ge=1)] = 31
+    ignore_white_space: bool = True
+
+    def _periods(self, context: Context) -> Periods:
+        ignored = context.vocabulary.characters if self.ignore_white_space else None
+        return Periods(context.attention(self.column), context.vocabulary.special_ids, ignored, self.max_period)
+
+    def metrics(self, context: Context) -> Sequence[Metric]:
+        return (Lengths(self.column), content_of(context, self.column), self._periods(context))
+
+    def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
+        periods = self._periods(context)
+        return Judgement(
+            missing=without_content(context, self.column),
+            reason=first_reason((periods["repeats"] > self.max_repeats, "periodic")),
+            position=periods["position"],
+            value=periods["repeats"],
+        )

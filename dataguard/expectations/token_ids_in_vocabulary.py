@@ -1,0 +1,64 @@
+"""Token ids that the embedding cannot look up crash the device, or read a wrong vector in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from dataguard.expectations.base import Judgement, RowExpectation, first_reason
+from dataguard.expectations.content import null_or_empty
+from dataguard.expectations.context import VOCABULARY_FIELDS, Context, MetricTable
+from dataguard.metrics.base import Metric
+from dataguard.metrics.ids import MOST_DISTINCT, IdsOutside
+from dataguard.metrics.lengths import Lengths
+from dataguard.result import Unjudged
+
+
+class ExpectTokenIdsToBeInVocabulary(RowExpectation):
+    """Every token id, masked ones too, lies in [0, limit)."""
+
+    reasons: ClassVar[tuple[str, ...]] = ("negative", "beyond_limit")
+    fix: ClassVar[str] = "tokenize the rows again with the model's tokenizer, or resize the embedding"
+
+    limit: Annotated[int, Field(ge=1)] | None = None
+    sentinels: tuple[int, ...] = ()
+
+    def _ids(self, context: Context) -> IdsOutside:
+        limit = context.vocabulary.limit if self.limit is None else self.limit
+        return IdsOutside(self.column, limit, tuple(sorted(set(self.sentinels))))
+
+    def metrics(self, context: Context) -> Sequence[Metric]:
+        return (Lengths(self.column), self._ids(context))
+
+    def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
+        ids = self._ids(context)
+        return Judgement(
+            missing=null_or_empty(self.column),
+            reason=first_reason((ids["negative"] > 0, "negative"), (ids["beyond"] > 0, "beyond_limit")),
+            position=ids["position"],
+            value=ids["value"],
+        )
+
+    def unknown(self, context: Context) -> Unjudged | None:
+        return Unjudged(*VOCABULARY_FIELDS["limit"]) if self._ids(context).limit is None else None
+
+    def observed(self, judged: pl.LazyFrame, context: Context) -> Any:
+        ids = self._ids(context)
+        seen = judged.filter(~pl.col("missing") & (ids["highest"] >= ids["lowest"]))
+        row = seen.select(lowest=ids["lowest"].min(), highest=ids["highest"].max()).collect(engine="streaming")
+        return {**row.row(0, named=True), "limit": self._ids(context).limit}
+
+    def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
+        found = judged.filter(pl.col("reason").is_not_null())
+        hits, distinct = pl.lit(0, pl.Int64), []
+        for each in (self, *self.variants().values()):
+            ids = each._ids(context)
+            hits = pl.max_horizontal(hits, ids["negative"] + ids["beyond"])
+            distinct.append(ids["distinct"])
+        totals = found.select(hits.sum().alias("hits")).collect(engine="streaming")
+        lists = found.select(pl.concat_list(distinct).alias("id")).explode("id").drop_nulls().unique()
+        lowest = lists.sort("id").head(MOST_DISTINCT).collect(engine="streaming")
+        return {"hits": int(totals["hits"][0] or 0), "distinct_ids": lowest["id"].to_list()}

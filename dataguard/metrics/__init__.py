@@ -1,0 +1,1 @@
+"""Tokens become numbers: one file a family, its kernels and what they give."""

@@ -1,0 +1,185 @@
+"""The characters that a row's ids spell together, by class.
+
+The bytes of a row's content ids are joined before anything is classified, so that a character that crosses ids is one
+character, and bytes that make none are none. Ids whose bytes are whole characters are counted from a summary of each id; only
+where bytes are cut inside a character is the row decoded byte by byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from dataguard.metrics.base import Attention, Metric, Numbers, kernel
+from dataguard.metrics.tables import flags
+from dataguard.shards.batch import Batch, frozen
+from dataguard.vocabulary.characters import code_point_classes
+from dataguard.vocabulary.model import CharacterTable
+
+OTHER, LETTER, DIGIT, SYMBOL, WHITE = range(5)
+WHOLE, HEAD, TAIL, BEST = 5, 6, 7, 8
+"""Places in an id's summary behind its characters by class: whether its bytes are whole characters, its digits at the
+start, at the end, and the most in a row."""
+
+
+@dataclass(frozen=True)
+class Characters(Metric):
+    """Characters of a row's attended, non-special tokens: letters, digits, symbols, white space and others.
+
+    `digit_run` is the longest run of digits across tokens, `digit_position` the token in which it begins (-1: none).
+    """
+
+    gives: ClassVar[Mapping[str, Any]] = {
+        "others": pl.Int32,
+        "letters": pl.Int32,
+        "digits": pl.Int32,
+        "symbols": pl.Int32,
+        "white": pl.Int32,
+        "digit_run": pl.Int32,
+        "digit_position": pl.Int32,
+    }
+    attention: Attention
+    special: tuple[int, ...]
+    table: CharacterTable
+
+    def reads(self) -> tuple[str, ...]:
+        return (self.attention.column,)
+
+    def may_read(self) -> tuple[str, ...]:
+        return (self.attention.mask,)
+
+    @property
+    def visible(self) -> pl.Expr:
+        """Characters that are not white space."""
+        return self["others"] + self["letters"] + self["digits"] + self["symbols"]
+
+    def compute(self, batch: Batch) -> Numbers:
+        column = batch.column(self.attention.column)
+        attended, _ = self.attention.of(batch)
+        numbers = np.zeros((len(self.gives), batch.rows), np.int64)
+        table = self.table
+        summary, special, classes = summaries(table), flags(self.special), code_point_classes()
+        count_characters(
+            column.values, column.offsets, attended, special, table.data, table.offsets, classes, summary, numbers
+        )
+        return dict(zip(self.gives, numbers, strict=True))
+
+
+@lru_cache(maxsize=4)
+def summaries(table: CharacterTable) -> npt.NDArray[np.int32]:
+    """Return what each id spells by itself. Shape (size, 9), int32: characters by class, then WHOLE, HEAD, TAIL, BEST."""
+    summary = np.zeros((len(table), 9), np.int32)
+    summarise(table.data, table.offsets, code_point_classes(), summary)
+    return frozen(summary)
+
+
+@kernel
+def next_state(byte, code, wanted, lowest):  # type: ignore[no-untyped-def]
+    """Take one byte of UTF-8.
+
+    The state is (code, wanted, lowest): the bits so far, the bytes still wanted, and the lowest code point that may come out
+    (which refuses overlong forms). Returns (character or -1, code, wanted, lowest); a byte that does not fit drops what was
+    pending and begins anew.
+    """
+    if wanted and byte & 0xC0 == 0x80:
+        code = code << 6 | (byte & 0x3F)
+        wanted -= 1
+        if wanted:
+            return -1, code, wanted, lowest
+        if code < lowest or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+            return -1, 0, 0, 0
+        return code, 0, 0, 0
+    if byte < 0x80:
+        return byte, 0, 0, 0
+    if byte & 0xE0 == 0xC0:
+        return -1, byte & 0x1F, 1, 0x80
+    if byte & 0xF0 == 0xE0:
+        return -1, byte & 0x0F, 2, 0x800
+    if byte & 0xF8 == 0xF0:
+        return -1, byte & 0x07, 3, 0x10000
+    return -1, 0, 0, 0
+
+
+@kernel
+def summarise(data, offsets, classes, summary):  # type: ignore[no-untyped-def]
+    """Write each id's summary. summary, shape (size, 9), int32, zeros."""
+    for token in range(offsets.size - 1):
+        code, wanted, lowest = 0, 0, 0
+        spelled, run, head, best, only_digits = 0, 0, 0, 0, True
+        for place in range(offsets[token], offsets[token + 1]):
+            character, code, wanted, lowest = next_state(np.int64(data[place]), code, wanted, lowest)
+            if character < 0:
+                continue
+            kind = classes[character]
+            summary[token, kind] += 1
+            spelled += 1 if character < 0x80 else 2 if character < 0x800 else 3 if character < 0x10000 else 4
+            if kind == DIGIT:
+                run += 1
+                best = max(best, run)
+            else:
+                if only_digits:
+                    head = run
+                run, only_digits = 0, False
+        summary[token, WHOLE] = spelled == offsets[token + 1] - offsets[token]
+        summary[token, HEAD] = run if only_digits else head
+        summary[token, TAIL], summary[token, BEST] = run, best
+
+
+@kernel
+def count_characters(values, offsets, attended, special, data, starts, classes, summary, numbers):  # type: ignore[no-untyped-def]
+    """Count each row's characters by class, and its longest run of digits.
+
+    data, starts: the bytes of each id. summary: see `summaries`. numbers, shape (7, R), int64, zeros, as `Characters.gives`.
+    """
+    for row in range(offsets.size - 1):
+        start = offsets[row]
+        code, wanted, lowest = np.int64(0), np.int64(0), np.int64(0)
+        run, run_position, best, best_position = np.int64(0), np.int64(-1), np.int64(0), np.int64(-1)
+        for place in range(start, offsets[row + 1]):
+            token = np.int64(values[place])
+            known = 0 <= token < starts.size - 1
+            if not attended[place] or not known or (token < special.size and special[token]):
+                wanted, run = np.int64(0), np.int64(0)
+                continue
+            if not wanted and summary[token, WHOLE]:
+                for kind in range(5):
+                    numbers[kind, row] += summary[token, kind]
+                digits = summary[token, DIGIT]
+                if digits == 0:
+                    if starts[token] < starts[token + 1]:
+                        run = np.int64(0)
+                    continue
+                if run == 0:
+                    run_position = place - start
+                if run + summary[token, HEAD] > best:
+                    best, best_position = run + summary[token, HEAD], run_position
+                if summary[token, BEST] > best:
+                    best, best_position = np.int64(summary[token, BEST]), place - start
+                spelled = digits + summary[token, OTHER] + summary[token, LETTER]
+                spelled += summary[token, SYMBOL] + summary[token, WHITE]
+                if digits == spelled:
+                    run += digits
+                else:
+                    run, run_position = np.int64(summary[token, TAIL]), place - start
+                continue
+            for byte in range(starts[token], starts[token + 1]):
+                character, code, wanted, lowest = next_state(np.int64(data[byte]), code, wanted, lowest)
+                if character < 0:
+                    continue
+                kind = classes[character]
+                numbers[kind, row] += 1
+                if kind == DIGIT:
+                    if run == 0:
+                        run_position = place - start
+                    run += 1
+                    if run > best:
+                        best, best_position = run, run_position
+                else:
+                    run = np.int64(0)
+        numbers[5, row], numbers[6, row] = best, best_position

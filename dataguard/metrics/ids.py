@@ -1,0 +1,91 @@
+"""How far a row's ids reach outside what the embedding can look up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from dataguard.metrics.base import Metric, Numbers, kernel
+from dataguard.shards.batch import Batch, frozen
+
+MOST_DISTINCT = 50
+NO_LIMIT = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class IdsOutside(Metric):
+    """Ids of a row below 0 and at or beyond a limit, at any position, masked ones too; and the lowest and highest id.
+
+    `position` and `value` are those of the first id outside; `distinct` holds up to 50 of them, the lowest. Sentinels
+    are ids that something replaces before the lookup: they are never outside, and no lowest or highest.
+    """
+
+    gives: ClassVar[Mapping[str, Any]] = {
+        "negative": pl.Int32,
+        "beyond": pl.Int32,
+        "position": pl.Int32,
+        "value": pl.Int64,
+        "lowest": pl.Int64,
+        "highest": pl.Int64,
+        "distinct": pl.List(pl.Int64),
+    }
+    column: str
+    limit: int | None
+    sentinels: tuple[int, ...] = ()
+
+    def reads(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def compute(self, batch: Batch) -> Numbers:
+        column = batch.column(self.column)
+        limit = NO_LIMIT if self.limit is None else self.limit
+        sentinels = frozen(np.array(self.sentinels, np.int64))
+        numbers = np.zeros((6, batch.rows), np.int64)
+        ids_outside(column.values, column.offsets, limit, sentinels, numbers)
+        distinct: list[list[int]] = [[] for _ in range(batch.rows)]
+        for row in np.flatnonzero(numbers[0] + numbers[1]):
+            values = column.values[column.offsets[row] : column.offsets[row + 1]]
+            outside = values[((values < 0) | (values >= limit)) & ~np.isin(values, sentinels)]
+            distinct[row] = np.unique(outside)[:MOST_DISTINCT].tolist()
+        names = ("negative", "beyond", "position", "value", "lowest", "highest")
+        return {**dict(zip(names, numbers, strict=True)), "distinct": pl.Series(distinct, dtype=pl.List(pl.Int64))}
+
+
+@kernel
+def ids_outside(values, offsets, limit, sentinels, numbers):  # type: ignore[no-untyped-def]
+    """Count each row's ids below 0 and at or beyond the limit.
+
+    numbers, shape (6, R): negative, beyond, position and value of the first of them (-1, 0: none), lowest and highest id
+    (0, -1: none).
+    """
+    for row in range(offsets.size - 1):
+        start = offsets[row]
+        negative, beyond, position, value, lowest, highest = 0, 0, -1, 0, 0, -1
+        seen = False
+        for place in range(start, offsets[row + 1]):
+            token = np.int64(values[place])
+            if token < 0 or token >= limit or sentinels.size:
+                sentinel = False
+                for each in sentinels:
+                    sentinel = sentinel or each == token
+                if sentinel:
+                    continue
+                if token < 0 or token >= limit:
+                    if position < 0:
+                        position, value = place - start, token
+                    if token < 0:
+                        negative += 1
+                    else:
+                        beyond += 1
+            if not seen:
+                lowest, highest, seen = token, token, True
+            elif token < lowest:
+                lowest = token
+            elif token > highest:
+                highest = token
+        numbers[0, row], numbers[1, row], numbers[2, row] = negative, beyond, position
+        numbers[3, row], numbers[4, row], numbers[5, row] = value, lowest, highest

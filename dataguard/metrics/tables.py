@@ -1,0 +1,28 @@
+"""Lookup tables by token id, made once and shared by every batch."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from dataguard.shards.batch import frozen
+from dataguard.vocabulary.characters import white_ids
+from dataguard.vocabulary.model import CharacterTable
+
+Flags = npt.NDArray[np.uint8]
+
+
+@lru_cache(maxsize=64)
+def flags(ids: tuple[int, ...]) -> Flags:
+    """Return 1 at each of the ids, 0 elsewhere. Shape (highest id + 1,), uint8; ids behind its end are none of them."""
+    table = np.zeros(max(ids, default=-1) + 1, np.uint8)
+    table[list(ids)] = 1
+    return frozen(table)
+
+
+@lru_cache(maxsize=8)
+def white(table: CharacterTable | None) -> Flags:
+    """Return 1 at each id that stands for white space alone; nothing where no characters are known."""
+    return frozen(np.zeros(0, np.uint8) if table is None else white_ids(table))

@@ -1,0 +1,137 @@
+"""Open the shards of a data set, and say which column plays which role in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from dataguard.engines import threads
+from dataguard.errors import DataError, ShardFault
+from dataguard.expectations.context import ShardFacts
+from dataguard.shards.discovery import discover
+from dataguard.shards.memory import shards_of
+from dataguard.shards.model import OpenShard, Shard
+from dataguard.shards.opening import misnamed, open_shard
+from dataguard.shards.roles import INPUT_IDS, is_integer_list, resolve
+
+SourceFrom = Literal["column", "path", "none"]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The shards of a data set, opened.
+
+    Args:
+        shards: In the order of their names.
+        opened: Each of them, None where it is not intact.
+        faults: The fault of each that is not.
+        ignored: Files that are no shards, with the reason.
+        notes: What discovery noticed.
+    """
+
+    shards: tuple[Shard, ...]
+    opened: tuple[OpenShard | None, ...]
+    faults: Mapping[int, ShardFault]
+    ignored: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def facts(self, mapped: Mapping[str, str]) -> list[ShardFacts]:
+        """Return what is known of each shard before it is scanned.
+
+        Args:
+            mapped: {role: column} of the options and the suite.
+        """
+        return [self._facts(place, mapped) for place in range(len(self.shards))]
+
+    def _facts(self, place: int, mapped: Mapping[str, str]) -> ShardFacts:
+        shard, opened, fault = self.shards[place], self.opened[place], self.faults.get(place)
+        if opened is None:
+            return ShardFacts(shard.name, fault=None if fault is None else (fault.reason, fault.detail))
+        facts = ShardFacts(
+            shard.name,
+            layout=opened.layout,
+            schema=opened.schema,
+            roles=resolve(opened.schema, mapped),
+            rows=opened.rows,
+            misnamed=misnamed(shard, opened.layout),
+        )
+        return facts if fault is None else replace(facts, fault=(fault.reason, fault.detail))
+
+
+def is_paths(data: Any) -> bool:
+    """Whether DATA is given as one path or several."""
+    if isinstance(data, (str, Path)):
+        return True
+    return isinstance(data, Sequence) and bool(data) and all(isinstance(each, (str, Path)) for each in data)
+
+
+def paths_of(data: Any) -> list[Path]:
+    """Return DATA as paths; none where it is in memory."""
+    if not is_paths(data):
+        return []
+    return [Path(each) for each in ([data] if isinstance(data, (str, Path)) else data)]
+
+
+def open_dataset(data: Any, allow: Iterable[str], jobs: int) -> Dataset:
+    """Find the shards of DATA and prove their outer structure.
+
+    Args:
+        data: A path, several, or a table (`shards.memory`).
+        allow: Reasons of `expect_shards_to_be_intact` to tolerate.
+        jobs: Shards opened at once.
+
+    Raises:
+        DataError: There is nothing to judge.
+    """
+    if is_paths(data):
+        found = discover(paths_of(data))
+        shards, ignored, notes = found.shards, found.ignored, found.notes
+    else:
+        tables = shards_of(data)
+        if tables is None:
+            why = f"a {type(data).__module__}.{type(data).__qualname__} is neither"
+            raise DataError("DATA must be a path, several paths or a table", why=why, fix="give a folder of shards")
+        shards, ignored, notes = tuple(tables), (), ()
+    tolerated = frozenset(allow)
+
+    def opening(shard: Shard) -> OpenShard | ShardFault:
+        try:
+            return open_shard(shard, tolerated)
+        except ShardFault as fault:
+            return fault
+
+    outcomes = list(threads.run(opening, shards, jobs))
+    faults = {place: each for place, each in enumerate(outcomes) if isinstance(each, ShardFault)}
+    opened = tuple(None if isinstance(each, ShardFault) else each for each in outcomes)
+    return Dataset(shards, opened, faults, tuple(ignored), tuple(notes))
+
+
+def demand_token_column(shards: Sequence[ShardFacts], columns: Iterable[str]) -> None:
+    """Refuse a data set in which nothing can be taken for token ids.
+
+    Args:
+        shards: What is known of each shard.
+        columns: The columns that the suite judges.
+
+    Raises:
+        DataError: No intact shard has input_ids, nor any other of the columns.
+    """
+    intact = [shard for shard in shards if shard.fault is None and shard.schema is not None]
+    if not intact or any(column in shard.roles for shard in intact for column in {INPUT_IDS, *columns}):
+        return
+    schema = intact[0].schema
+    lists = sorted({field.name for shard in intact for field in shard.schema or () if is_integer_list(field.type)})
+    why = f"columns of integer lists: {', '.join(lists)}" if lists else f"columns: {', '.join(schema.names if schema else ())}"
+    fix = "say which column holds the token ids: --column input_ids=NAME"
+    raise DataError("no column of token ids was found", where=intact[0].name, why=why, fix=fix)
+
+
+def source_of_rows(shard: Shard, facts: ShardFacts, source_from: SourceFrom | None) -> tuple[str | None, str | None]:
+    """Return where the source of a shard's rows comes from: (its name for all of them, the column that says it)."""
+    if source_from != "path" and source_from != "none" and "source" in facts.roles:
+        return None, facts.roles["source"]
+    if source_from in ("column", "none"):
+        return None, None
+    return shard.folder or shard.split, None

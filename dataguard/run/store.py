@@ -1,0 +1,86 @@
+"""The metric table while a run fills it: in memory while it is small, in segment files once it is not."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from dataguard.metrics.base import Metric
+from dataguard.run.scan import Scanned
+
+SEGMENT_BYTES = 64 << 20
+MOST_SOURCES = 1000
+"""Past so many names of sources a column says something else: the rows then have no source (the catalogue's rule)."""
+
+
+class RunStore:
+    """The numbers of one run, in the order in which units are appended.
+
+    The segments lie in a temporary folder that goes when nobody holds the store any more.
+    """
+
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self._schema = {
+            f"{metric.key}.{name}": kind for metric in metrics for name, kind in metric.gives.items()
+        }
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._segments: list[Path] = []
+        self._recent: list[pl.DataFrame] = []
+        self._recent_bytes = 0
+        self._places: dict[str, int] = {}
+        self._broken: set[int] = set()
+        self.too_many_sources = False
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the sources, in the order in which they came; none where they are too many."""
+        return () if self.too_many_sources else tuple(self._places)
+
+    def append(self, scanned: Scanned) -> None:
+        """Take a unit's numbers."""
+        shard = pl.Series("shard", [scanned.task.shard], dtype=pl.UInt32).new_from_index(0, scanned.frame.height)
+        frame = scanned.frame.insert_column(0, shard)
+        frame = frame.with_columns(self._source(scanned))
+        missing = [pl.lit(None, kind).alias(name) for name, kind in self._schema.items() if name not in frame.columns]
+        frame = frame.with_columns(missing).select("shard", "row", "source", *self._schema)
+        self._recent.append(frame)
+        self._recent_bytes += int(frame.estimated_size())
+        if self._recent_bytes > SEGMENT_BYTES:
+            self._write_segment()
+
+    def drop(self, shard: int) -> None:
+        """Leave a shard out: it turned out not to be intact."""
+        self._broken.add(shard)
+
+    def frame(self) -> pl.LazyFrame:
+        """Return the whole table (`MetricTable.frame`)."""
+        empty = pl.DataFrame(schema={"shard": pl.UInt32, "row": pl.Int64, "source": pl.Int32, **self._schema})
+        parts = [pl.scan_parquet(path) for path in self._segments]
+        parts += [pl.concat([empty, *self._recent]).lazy()]
+        table = pl.concat(parts)
+        if self._broken:
+            table = table.filter(~pl.col("shard").is_in(sorted(self._broken)))
+        return table.with_columns(pl.lit(None, pl.Int32).alias("source")) if self.too_many_sources else table
+
+    def _source(self, scanned: Scanned) -> pl.Expr | pl.Series:
+        """Return the unit's sources as places in the list of all."""
+        if not self.too_many_sources:
+            for name in scanned.sources:
+                self._places.setdefault(name, len(self._places))
+            self.too_many_sources = len(self._places) > MOST_SOURCES
+        if self.too_many_sources:
+            return pl.lit(None, pl.Int32).alias("source")
+        places: Mapping[Any, int] = {place: self._places[name] for place, name in enumerate(scanned.sources)}
+        return scanned.frame["source"].replace_strict(places, default=None, return_dtype=pl.Int32)
+
+    def _write_segment(self) -> None:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="dataguard-")
+        path = Path(self._folder.name) / f"segment-{len(self._segments):05d}.parquet"
+        pl.concat(self._recent).write_parquet(path, compression="lz4", statistics=False)
+        self._segments.append(path)
+        self._recent, self._recent_bytes = [], 0

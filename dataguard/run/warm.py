@@ -1,0 +1,75 @@
+"""Compile the kernels that a run needs before it needs them: once for a machine, one process at a time.
+
+Numba's disk cache is written file by file; processes that compile the same kernel at once can read what another has
+half replaced (numba issue 4807). A lock in the user's cache folder lets one process in at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pyarrow as pa
+
+from dataguard.metrics.base import Metric
+from dataguard.shards.batch import Batch
+
+PATIENCE = 1.0
+"""Seconds after which the user is told why nothing seems to happen."""
+
+
+def warm(
+    metrics: Sequence[Metric], types: Iterable[Mapping[str, pa.DataType]], note: Callable[[str], None] = lambda _: None
+) -> None:
+    """Run each metric on one small row of each combination of column types, so that its kernels are compiled.
+
+    Args:
+        metrics: The metrics of a plan.
+        types: {role: Arrow type} of the shards, only roles that hold lists of whole numbers.
+        note: Told once when compiling takes more than a second.
+    """
+    timer = threading.Timer(PATIENCE, note, ["compiling kernels for their first use on this machine (once, some seconds)"])
+    timer.daemon = True
+    timer.start()
+    try:
+        with _alone():
+            for wide in {frozenset(_seen_by_kernels(each).items()) for each in types}:
+                one_row = {role: pa.array([[1]], pa.list_(kind)) for role, kind in wide}
+                batch = Batch(one_row, 1)
+                for metric in metrics:
+                    if metric.can_compute(one_row, one_row):
+                        metric.compute(batch)
+    finally:
+        timer.cancel()
+
+
+def _seen_by_kernels(types: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
+    """Return the type that kernels see each column as: int32, or int64 for what needs it."""
+    wide = (pa.int64(), pa.uint64(), pa.uint32())
+    return {role: pa.int64() if kind.value_type in wide else pa.int32() for role, kind in types.items()}
+
+
+def cache_folder() -> Path:
+    """Return the folder for what dataguard keeps between runs: under XDG_CACHE_HOME, else ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dataguard"
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Hold the lock on the kernels' cache, where there can be one: without it compiling still works."""
+    try:
+        import fcntl
+
+        folder = cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "kernels.lock").open("w")
+    except (ImportError, OSError, RuntimeError):
+        yield
+        return
+    with lock:
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
