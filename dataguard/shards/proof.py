@@ -1,0 +1,90 @@
+"""What every layout does to be trusted: errors become faults, batches are proven, names are unique."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from dataguard.errors import ShardFault
+from dataguard.shards.model import Unit
+
+UNIT_BYTES = 32 << 20
+"""Bytes of a unit, about: enough to be worth a worker's while, little enough for many workers."""
+_ROWS_WITHOUT_BYTES = 1 << 24
+
+
+@contextmanager
+def faults(what: str) -> Iterator[None]:
+    """Turn whatever goes wrong inside into a ShardFault that says what was being read.
+
+    Everything is caught: hostile metadata raises what its bytes happen to hit (UnicodeDecodeError, OverflowError,
+    RecursionError), and a shard's fault never leaves the run.
+    """
+    try:
+        yield
+    except ShardFault:
+        raise
+    except MemoryError as error:
+        raise ShardFault("unreadable", f"{what}: there is not enough memory for it ({_said(error)})") from error
+    except pa.ArrowNotImplementedError as error:
+        raise ShardFault("unsupported_layout", f"{what}: {_said(error)}") from error
+    except OSError as error:
+        reason = "corrupt" if error.errno is None else "unreadable"
+        raise ShardFault(reason, f"{what}: {_said(error)}") from error
+    except Exception as error:
+        raise ShardFault("corrupt", f"{what}: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    """Return an error's first line, without what only Arrow's developers need."""
+    lines = str(error).splitlines()
+    return (lines[0] if lines else type(error).__name__)[:500]
+
+
+def unique_names(schema: pa.Schema) -> list[str]:
+    """Return the names of the columns.
+
+    Raises:
+        ShardFault: `duplicate_column`: two columns share a name, so that what either holds is a matter of luck.
+    """
+    names: list[str] = list(schema.names)
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise ShardFault("duplicate_column", f"several columns are called {', '.join(map(repr, twice))}")
+    return names
+
+
+def prove(batch: pa.RecordBatch, what: str) -> None:
+    """Raise `corrupt` where offsets, lengths, indices or text of a batch are not what they must be."""
+    with faults(what):
+        batch.validate(full=True)
+        if batch.num_rows > max(_ROWS_WITHOUT_BYTES, 8 * batch.get_total_buffer_size()):
+            raise ShardFault("corrupt", f"{what}: it claims {batch.num_rows:,} rows that have no bytes")
+
+
+def in_file_order(names: Sequence[str], columns: Sequence[str] | None) -> list[str]:
+    """Return the names that are wanted and there, in the file's order."""
+    wanted = None if columns is None else set(columns)
+    return [name for name in names if wanted is None or name in wanted]
+
+
+def units_of(parts: Iterable[tuple[int, int]], limit: int = UNIT_BYTES) -> tuple[Unit, ...]:
+    """Join consecutive batches (or row groups) until a unit holds about `limit` bytes.
+
+    Args:
+        parts: (rows, bytes) of each.
+        limit: Bytes after which a unit is full.
+    """
+    units: list[Unit] = []
+    first_row = rows = start = size = stop = 0
+    for part_rows, part_size in parts:
+        if stop > start and size + part_size > limit:
+            units.append(Unit(first_row, rows, start, stop, size))
+            first_row, rows, start, size = first_row + rows, 0, stop, 0
+        rows, size, stop = rows + part_rows, size + part_size, stop + 1
+    if stop > start:
+        units.append(Unit(first_row, rows, start, stop, size))
+    return tuple(units)
