@@ -74,7 +74,7 @@ def refuse_unknown(kind: type[Expectation], kwargs: Mapping[str, Any], spot: Spo
             continue
         why, fix = None, nearest(name, kind.model_fields)
         if name in ROWS_ALONE:
-            why = f"{name} is for row-level expectations; this one judges each {kind.level} as a whole"
+            why = f"{name} is for row-level expectations; this one judges whole {kind.level}s"
             fix = f"leave {name} out"
         elif name in BESIDE_KWARGS:
             fix = f"write {name} beside kwargs, not inside"
@@ -111,7 +111,10 @@ def objection(
     where, got = _value_at(values, first["loc"], spot)
     origin = f" (parameter {parameters[name]})" if name in parameters else ""
     why = " or ".join(dict.fromkeys(_allowed(each) for each in same))
-    return where.error(f"{name} of {owner} cannot be {shown(got)}{origin}", why=why)
+    fix = None
+    if name in parameters and got is None:
+        fix = f"give --set {parameters[name]}=VALUE, or name it in meta.dataguard.when, to skip the expectation without it"
+    return where.error(f"{name} of {owner} cannot be {shown(got)}{origin}", why=why, fix=fix)
 
 
 def _allowed(error: ErrorDetails) -> str:
@@ -125,6 +128,12 @@ def _allowed(error: ErrorDetails) -> str:
 
 _WORDS = (
     ("Input should be ", "it must be "),
+    ("greater than or equal to", "at least"),
+    ("less than or equal to", "at most"),
+    ("Tuple should have", "it must have"),
+    ("List should have", "it must have"),
+    ("String should have", "it must have"),
+    (" after validation", ""),
     ("a valid integer", "a whole number"),
     ("a valid boolean", "true or false"),
     ("a valid string", "text"),

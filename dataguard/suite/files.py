@@ -6,6 +6,7 @@ JSON is parsed as JSON; its lines come from composing the same text as YAML, of 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from dataguard.suite.nodes import read_yaml
 
 MOST_BYTES = 1 << 20
 """A suite is written by people: a larger file is something else."""
+_FOREIGN_TO_YAML = re.compile(r"\t|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+"""What JSON allows and YAML does not: tabs between values, and one character written as a pair of halves."""
 
 
 def read(path: Path) -> Document:
@@ -65,8 +68,7 @@ def read_json(text: str, file: str) -> Document:
     except RecursionError:
         raise SuiteError("the file is nested too deeply for a suite", file=file) from None
     try:
-        # A tab inside a JSON string is an error already; between values YAML would trip over it.
-        top = read_yaml(text.replace("\t", " "), file).top
+        top = read_yaml(_FOREIGN_TO_YAML.sub(" ", text), file).top
     except SuiteError as fault:
         if doubled:
             what = f"the key {shown(doubled[0])} stands twice"

@@ -88,7 +88,9 @@ def _document(source: str | Path | Mapping[str, Any]) -> tuple[Document, str, st
     if not is_there:
         by_likeness = sorted(known, key=lambda each: -SequenceMatcher(None, str(source), each).ratio())
         fix = f"name a YAML or JSON file, or a shipped suite: {', '.join(by_likeness)}"
-        raise SuiteError(f"there is no suite {source}", why="it is neither a file nor a shipped suite", fix=fix)
+        raise SuiteError(
+            f"there is no suite {shown(str(source))}", why="it is neither a file nor a shipped suite", fix=fix
+        )
     return read(path), str(source), path.stem
 
 
@@ -161,7 +163,7 @@ def _severity(entry: Mapping[str, Any], kind: type[Expectation], spot: Spot) -> 
     for severity in SEVERITIES:
         if given == severity:
             return severity
-    raise spot.error(f"there is no severity {shown(given)}", fix=f"known: {', '.join(SEVERITIES)}")
+    raise spot.error(f"there is no severity {shown(given)}", fix=nearest(str(given).lower(), SEVERITIES))
 
 
 def _text(holder: Mapping[str, Any], key: str, spot: Spot) -> str | None:

@@ -118,8 +118,11 @@ class _Builder:
 
 
 def _problem(fault: YAMLError) -> str:
-    problem = fault.problem if isinstance(fault, MarkedYAMLError) else None
-    return str(problem or (str(fault).strip() or type(fault).__name__).splitlines()[0])
+    if isinstance(fault, MarkedYAMLError) and fault.problem:
+        # Some problems are the second half of a sentence: expected a single document, but found another document.
+        begun = f"{fault.context}, " if fault.context and fault.problem.startswith("but ") else ""
+        return f"{begun}{fault.problem}"
+    return (str(fault).strip() or type(fault).__name__).splitlines()[0]
 
 
 def _line(fault: YAMLError, text: str) -> int | None:

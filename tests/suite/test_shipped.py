@@ -1,0 +1,82 @@
+"""The suites that come with dataguard."""
+
+from __future__ import annotations
+
+import pytest
+
+from dataguard.suite.loading import load_suite
+from dataguard.suite.model import Suite
+from dataguard.suite.shipped import choose, shipped
+
+NAMES = ("pretrain", "sft")
+
+
+def of_type(suite: Suite, type: str) -> list[dict[str, object]]:
+    """Return settings and arguments of the expectations of a type."""
+    return [
+        {**each.kwargs, "when": each.when, "severity": each.severity}
+        for each in suite.expectations
+        if each.expectation.type() == f"expect_{type}"
+    ]
+
+
+def test_these_are_shipped() -> None:
+    assert tuple(shipped()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestEach:
+    def test_needs_no_option(self, name: str) -> None:
+        suite = load_suite(name)
+        assert (suite.name, suite.origin) == (name, f"shipped suite {name}")
+        assert suite.parameters == {"max_length": None}
+        assert (suite.columns, suite.vocabulary) == ({}, {})
+
+    def test_never_skips_the_range_of_ids(self, name: str) -> None:
+        assert of_type(load_suite(name), "token_ids_to_be_in_vocabulary") == [{"when": (), "severity": "critical"}]
+
+    def test_never_skips_what_needs_nothing(self, name: str) -> None:
+        always = ("shards_to_be_intact", "columns_to_exist", "row_count_to_be_between", "rows_not_to_be_empty")
+        for kind in (*always, "columns_to_have_equal_lengths", "padding_side_to_be", "padding_to_be_contiguous"):
+            (only,) = of_type(load_suite(name), kind)
+            assert only["when"] == (), kind
+
+    def test_takes_max_length(self, name: str) -> None:
+        suite = load_suite(name, {"max_length": 2048})
+        for kind in ("sequence_lengths_to_be_between", "truncation_to_be_consistent_across_sources"):
+            assert of_type(suite, kind)[0]["max_length"] == 2048
+        assert of_type(suite, "supervised_tokens_to_be_between")[0]["max_length"] == 2048
+
+    def test_max_length_alone_is_skipped_without_it(self, name: str) -> None:
+        suite = load_suite(name)
+        skipped = {each.expectation.type() for each in suite.expectations if "max_length" in each.when}
+        assert skipped == {"expect_sequence_lengths_to_be_between"}
+
+    def test_dirty_samples_need_characters_and_tolerate_one_row_in_a_thousand(self, name: str) -> None:
+        for kind in ("rows_not_to_be_periodic", "symbol_fraction_to_be_below", "digit_runs_to_be_below"):
+            (only,) = of_type(load_suite(name), kind)
+            assert (only["mostly"], only["when"]) == (0.999, ("characters",))
+
+    def test_labels_of_a_masked_language_model_are_not_compared(self, name: str) -> None:
+        (only,) = of_type(load_suite(name), "labels_to_align_with_input_ids")
+        assert only["when"] == ("labels", "causal")
+
+
+def test_sft_asks_for_labels_and_pretrain_does_not() -> None:
+    asked = {name: of_type(load_suite(name), "columns_to_exist")[0]["columns"] for name in NAMES}
+    assert asked == {"pretrain": ["input_ids"], "sft": ["input_ids", "labels"]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"),
+    [
+        (["input_ids"], "pretrain"),
+        (["input_ids", "attention_mask", "text"], "pretrain"),
+        (["input_ids", "labels"], "sft"),
+        (["chosen_input_ids", "chosen_labels"], "sft"),
+        (["tokens", "no_labels_here"], "pretrain"),
+        ([], "pretrain"),
+    ],
+)
+def test_labels_make_fine_tuning_data(columns: list[str], name: str) -> None:
+    assert choose(columns) == name
