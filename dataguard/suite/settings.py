@@ -7,31 +7,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataguard.errors import nearest
+from dataguard.errors import VocabularyError, nearest
 from dataguard.expectations.base import Expectation
 from dataguard.expectations.context import NAMES_FOR_WHEN, known_for_when
 from dataguard.result import Severity
 from dataguard.shards.roles import ROLES
 from dataguard.suite.arguments import check
 from dataguard.suite.document import Spot, shown
-
-TokenId = Annotated[int, Field(ge=0, lt=1 << 63)]
-
-
-class VocabularySettings(BaseModel):
-    """What a suite may say of the vocabulary; what the fields mean is told at `Vocabulary`."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    size: Annotated[int, Field(ge=1, lt=1 << 63)] | None = None
-    base_size: Annotated[int, Field(ge=1, lt=1 << 63)] | None = None
-    embedding_rows: Annotated[int, Field(ge=1, lt=1 << 63)] | None = None
-    pad: TokenId | None = None
-    bos: TokenId | None = None
-    eos: TokenId | None = None
-    unk: TokenId | None = None
-    special: dict[str, TokenId] = Field(default_factory=dict)
-    reserved: list[TokenId] = Field(default_factory=list)
+from dataguard.vocabulary.told import check_told
 
 
 class SuiteSettings(BaseModel):
@@ -62,7 +45,12 @@ def suite_settings(meta: Mapping[str, Any], spot: Spot) -> SuiteSettings:
     own = mapping(meta.get("dataguard"), "meta.dataguard", spot)
     check(SuiteSettings, "meta.dataguard of a suite", own, spot)
     settings = SuiteSettings.model_validate(own)
-    check(VocabularySettings, "vocabulary", settings.vocabulary, spot / "vocabulary")
+    for key, value in settings.vocabulary.items():
+        try:
+            check_told({key: value}, given_from=spot.file)
+        except VocabularyError as fault:
+            what = f"vocabulary.{key}: {fault.what}"
+            raise (spot / "vocabulary" / key).error(what, why=fault.why, fix=fault.fix) from None
     for role in settings.columns:
         if not is_role(role):
             raise (spot / "columns" / role).error(f"there is no role {role}", fix=nearest(role, ROLES))

@@ -208,6 +208,13 @@ def test_an_argument_that_must_be_given_is_asked_for() -> None:
     assert "needs the argument names" in refused(suite_of({"type": "expect_crates"})).what
 
 
+def test_a_wrong_vocabulary_is_told_with_its_line(tmp_path: Path) -> None:
+    text = "expectations:\n  - type: expect_pears\nmeta:\n  dataguard:\n    vocabulary:\n      size: 5\n      pad: x\n"
+    message, line = refused_text(tmp_path, text)
+    assert "vocabulary.pad: 'x' cannot be used" in message
+    assert line == 7
+
+
 def test_refuses_expectations_that_cannot_be_told_apart(tmp_path: Path) -> None:
     text = "expectations:\n  - type: expect_pears\n  - type: expect_pears\n    kwargs: {share: 0.5}\n"
     message, line = refused_text(tmp_path, text)
@@ -225,8 +232,8 @@ def test_refuses_expectations_that_cannot_be_told_apart(tmp_path: Path) -> None:
         ({"columns": {"input_ids": ""}}, "at least 1 character"),
         ({"columns": {"input_ids": 3}}, "it must be text"),
         ({"vocabulary": {"sise": 3}}, "did you mean size?"),
-        ({"vocabulary": {"size": 0}}, "at least 1"),
-        ({"vocabulary": {"pad": -1}}, "at least 0"),
+        ({"vocabulary": {"size": 0}}, "vocabulary.size: 0 cannot be used"),
+        ({"vocabulary": {"pad": -1}}, "a whole number from 0 up"),
         ({"vocabulary": {"special": {"<x>": "4"}}}, "whole number"),
         ({"vocabulary": 5}, "it must be a mapping"),
         ({"quarantine": ["bad"]}, "'critical', 'warning' or 'info'"),
