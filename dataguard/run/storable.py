@@ -97,7 +97,8 @@ def _child(field: pa.Field) -> pa.Field:
 
 
 def _entries(kind: pa.MapType) -> pa.DataType:
-    return pa.list_(pa.struct([kind.key_field, kind.item_field]))
+    """Return a map's type as a list. Its keys may be null: datasets knows no other fields, and would drop what they say."""
+    return pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)]))
 
 
 def _unless_equal(kind: pa.DataType, target: pa.DataType) -> pa.DataType:

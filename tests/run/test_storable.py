@@ -48,7 +48,7 @@ CHANGED: dict[str, tuple[pa.Array, pa.DataType, list[Any]]] = {
     ),
     "map": (
         pa.array([[("a", 1)], None, [], [("b", 2), ("c", None)]], pa.map_(pa.string(), INT)),
-        pa.list_(pa.struct([pa.field("key", pa.string(), nullable=False), pa.field("value", INT)])),
+        pa.list_(pa.struct([("key", pa.string()), ("value", INT)])),
         [[{"key": "a", "value": 1}], None, [], [{"key": "b", "value": 2}, {"key": "c", "value": None}]],
     ),
     "struct of list_view": (

@@ -1,0 +1,296 @@
+"""The output folder of a run: everything appears in it whole, or not at all.
+
+What a run makes is written into a hidden staging folder inside OUT, so that placing it is a rename on one file system.
+report.json comes last: what it speaks of is there when it is. A run that is killed leaves the former outputs as they
+were, and a staging folder that the next run removes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from dataguard.errors import OutputError
+
+QUARANTINE, REJECTED, REPORT = "quarantine", "rejected.parquet", "report.json"
+MARK = "Rows that dataguard set aside"
+"""The description in a quarantine's dataset_info.json: what tells it from a folder of somebody else's."""
+STAGING = ".staging-"
+FORMER = f".former-{QUARANTINE}"
+HF_FILES = ("state.json", "dataset_dict.json")
+A_DAY = 24 * 3600
+
+
+class Outputs:
+    """Where a run writes, and how what it wrote gets into its place. A context manager: leaving it removes the staging.
+
+    Args:
+        place: OUT, which exists.
+        made: The folders that were made for it, outermost first; removed at the end where nothing came into them.
+    """
+
+    def __init__(self, place: Path, made: Sequence[Path] = ()) -> None:
+        self.place = place
+        self.staging = place / f"{STAGING}{os.getpid()}-{secrets.token_hex(4)}"
+        self._made = made
+        self.staging.mkdir()
+        self._lock = os.open(self.staging, os.O_RDONLY)
+        with suppress(OSError):  # a file system without locks; then age and process id tell what is left over
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def path(self, name: str) -> Path:
+        """Return where to write an output that shall be called `name` in OUT."""
+        return self.staging / name
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file, to be placed as `name`.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        with writing(self.place / name):
+            self.path(name).write_text(text, encoding="utf-8")
+
+    def commit(self) -> None:
+        """Exchange everything that was staged into its place, report.json last.
+
+        A quarantine of an earlier run goes when this run has none, so that it is never taken for this run's.
+
+        Raises:
+            OutputError: Something cannot be placed.
+        """
+        names = [entry.name for entry in self.staging.iterdir()]
+        with _locked(self.place):
+            if QUARANTINE not in names:
+                self._retire(self.place / QUARANTINE)
+            for name in sorted(names, key=lambda name: (name == REPORT, name != QUARANTINE, name)):
+                with writing(self.place / name):
+                    self._place(name)
+
+    def _place(self, name: str) -> None:
+        new, place = self.path(name), self.place / name
+        if not new.is_dir():
+            new.replace(place)
+        elif not os.path.lexists(place):
+            new.rename(place)
+        elif not exchange(new, place):
+            former = self.place / FORMER
+            place.rename(former)
+            new.rename(place)
+            self._retire(former)
+
+    def _retire(self, place: Path) -> None:
+        if os.path.lexists(place):
+            with writing(place):
+                place.rename(self.staging / f".gone-{secrets.token_hex(4)}")
+
+    def close(self) -> None:
+        """Remove the staging folder and whatever was not placed."""
+        shutil.rmtree(self.staging, ignore_errors=True)
+        os.close(self._lock)
+        for folder in reversed(self._made):
+            with suppress(OSError):
+                folder.rmdir()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def prepare(out: Path, data: Sequence[Path]) -> Outputs:
+    """Make OUT ready, and prove that it can be written, before any long work.
+
+    Args:
+        out: The output folder; made where it is missing.
+        data: The files and folders that are judged; none of them may come to harm.
+
+    Raises:
+        OutputError: OUT cannot be written, or holds (or is held by) what must not be overwritten.
+    """
+    place = out.absolute().resolve()
+    _refuse_data(place, out, data)
+    with writing(out, "the output folder cannot be used"):
+        if place.exists() and not place.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "a file of this name is in the way")
+        made = [folder for folder in (*reversed(place.parents), place) if not folder.exists()]
+        place.mkdir(parents=True, exist_ok=True)
+        with _locked(place):
+            _repair(place)
+            _refuse_foreign(place, out)
+            _sweep(place)
+            outputs = Outputs(place, made)
+    try:
+        with writing(out, "the output folder cannot be used"):
+            probe = outputs.path("probe")
+            probe.write_bytes(bytes(4096))
+            probe.unlink()
+    except OutputError:
+        outputs.close()
+        raise
+    return outputs
+
+
+@contextmanager
+def writing(place: Path, what: str = "an output cannot be written") -> Iterator[None]:
+    """Turn what the operating system refuses inside the block into an `OutputError` about `place`."""
+    try:
+        yield
+    except OSError as error:
+        fix = "give another folder with --out"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            fix = "free some space, give a folder on another disk with --out, or a smaller --quarantine-limit"
+        elif isinstance(error, FileExistsError | NotADirectoryError):
+            fix = "remove the file that is in the way, or give another folder with --out"
+        why = (error.strerror or str(error) or type(error).__name__).lower()
+        raise OutputError(what, where=str(place), why=why, fix=fix) from error
+
+
+def _refuse_data(place: Path, out: Path, data: Sequence[Path]) -> None:
+    """Raise where writing into OUT would change DATA."""
+    fix = "give a folder of its own with --out"
+    for each in data:
+        shards = each.absolute().resolve()
+        if place == shards or place in shards.parents:
+            how = "is DATA itself" if place == shards else f"holds DATA ({each})"
+            raise OutputError(f"the output folder {how}", where=str(out), why="DATA is never written to", fix=fix)
+        if shards in place.parents and place.is_dir() and not _is_ours(place) and any(place.iterdir()):
+            why = f"it lies in {each} and holds other files, which may be shards"
+            raise OutputError("the output folder is a part of DATA", where=str(out), why=why, fix=fix)
+    if any((place / name).exists() for name in HF_FILES):
+        why = "it holds a data set of its own (state.json or dataset_dict.json)"
+        raise OutputError("the output folder is a data set", where=str(out), why=why, fix=fix)
+
+
+def _refuse_foreign(place: Path, out: Path) -> None:
+    """Raise where an output would take the place of something that dataguard did not write."""
+    quarantine, report = place / QUARANTINE, place / REPORT
+    foreign = [name for name in (REJECTED, "run.json") if (place / name).is_dir()]
+    if os.path.lexists(quarantine) and not _is_our_quarantine(quarantine):
+        foreign.append(QUARANTINE)
+    if os.path.lexists(report) and not _is_our_report(report):
+        foreign.append(REPORT)
+    if foreign:
+        why = "it was not written by dataguard, and would be overwritten"
+        fix = "move it away, or give another folder with --out"
+        raise OutputError("something else is in the way", where=str(out / foreign[0]), why=why, fix=fix)
+
+
+def _is_ours(place: Path) -> bool:
+    """Whether a folder is the OUT of an earlier run, finished or killed."""
+    if _is_our_report(place / REPORT) or ((place / QUARANTINE).is_dir() and _is_our_quarantine(place / QUARANTINE)):
+        return True
+    return all(entry.name.startswith(STAGING) for entry in place.iterdir())
+
+
+def _is_our_report(path: Path) -> bool:
+    return "dataguard" in _mapping(_json(path).get("meta"))
+
+
+def _is_our_quarantine(folder: Path) -> bool:
+    """Whether dataguard wrote a folder: one data set, or several as `schema-0…`. An empty folder may be overwritten."""
+    infos = (folder / "dataset_info.json", folder / "schema-0" / "dataset_info.json")
+    if any(_json(info).get("description") == MARK for info in infos):
+        return True
+    return folder.is_dir() and not any(folder.iterdir())
+
+
+def _json(path: Path) -> dict[str, object]:
+    try:
+        return _mapping(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _mapping(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _repair(place: Path) -> None:
+    """Finish what a run left undone that was killed between the two renames of a quarantine."""
+    former, quarantine = place / FORMER, place / QUARANTINE
+    if former.exists() and not os.path.lexists(quarantine):
+        former.rename(quarantine)
+    _remove(former)
+
+
+def _sweep(place: Path) -> None:
+    """Remove the staging folders of runs that are no more."""
+    for entry in place.glob(f"{STAGING}*"):
+        if _is_dead(entry):
+            _remove(entry)
+
+
+def _is_dead(staging: Path) -> bool:
+    """Whether the run that made a staging folder is over: nobody holds its lock.
+
+    A process id alone would not do: another machine or container may write into the same folder.
+    """
+    try:
+        lock = os.open(staging, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # no locks here
+        return not _is_running(staging) and time.time() - staging.stat().st_mtime > A_DAY
+    finally:
+        os.close(lock)
+    return True
+
+
+def _is_running(staging: Path) -> bool:
+    number = staging.name.removeprefix(STAGING).partition("-")[0]
+    try:
+        os.kill(int(number), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other runs from changing what lies in OUT meanwhile, where the file system has locks."""
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two names in one step; False where the platform or the file system cannot."""
+    system = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(one), os.fsencode(other)
+    if hasattr(system, "renameat2"):  # Linux: AT_FDCWD, RENAME_EXCHANGE
+        return bool(system.renameat2(-100, names[0], -100, names[1], 2) == 0)
+    if hasattr(system, "renamex_np"):  # macOS: RENAME_SWAP
+        return bool(system.renamex_np(*names, 2) == 0)
+    return False
