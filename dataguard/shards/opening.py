@@ -51,7 +51,7 @@ def open_shard(shard: Shard, allow: frozenset[str] = frozenset()) -> OpenShard:
     if kind is Kind.ARROW_FILE:
         return open_file(shard.path, allow)
     if kind is Kind.PARQUET:
-        return open_parquet(shard.path)
+        return open_parquet(shard.path, allow)
     if kind is Kind.LFS_POINTER:
         raise ShardFault("lfs_pointer", "it only points to the data, which git-lfs has not fetched; run `git lfs pull`")
     if kind is None:
