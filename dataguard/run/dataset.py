@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dataguard.engines import threads
 from dataguard.errors import DataError, ShardFault
 from dataguard.expectations.context import ShardFacts
+from dataguard.run.request import SourceFrom
 from dataguard.shards.discovery import discover
 from dataguard.shards.memory import shards_of
 from dataguard.shards.model import OpenShard, Shard
 from dataguard.shards.opening import misnamed, open_shard
 from dataguard.shards.roles import INPUT_IDS, is_integer_list, resolve
-
-SourceFrom = Literal["column", "path", "none"]
 
 
 @dataclass(frozen=True)
@@ -130,8 +129,8 @@ def demand_token_column(shards: Sequence[ShardFacts], columns: Iterable[str]) ->
 
 def source_of_rows(shard: Shard, facts: ShardFacts, source_from: SourceFrom | None) -> tuple[str | None, str | None]:
     """Return where the source of a shard's rows comes from: (its name for all of them, the column that says it)."""
-    if source_from != "path" and source_from != "none" and "source" in facts.roles:
+    if source_from not in {"path", "none"} and "source" in facts.roles:
         return None, facts.roles["source"]
-    if source_from in ("column", "none"):
+    if source_from in {"column", "none"}:
         return None, None
     return shard.folder or shard.split, None

@@ -12,6 +12,7 @@ import polars as pl
 
 from dataguard.expectations.content import content_of
 from dataguard.expectations.context import Context, MetricTable
+from dataguard.run.judge import Verdicts
 from dataguard.vocabulary.model import Vocabulary
 
 BINS = 20
@@ -39,6 +40,14 @@ def describe_columns(context: Context) -> dict[str, list[str]]:
             if role != column:
                 found.setdefault(role, set()).add(column)
     return {role: sorted(columns) for role, columns in sorted(found.items())}
+
+
+def describe_skipped(verdicts: Verdicts) -> list[dict[str, Any]]:
+    """Return the expectations that were skipped, with what is missing and what would supply it."""
+    return [
+        {"type": each.expectation.type(), "column": each.expectation.column, "missing": absent.missing, "fix": absent.fix}
+        for each, absent in verdicts.skipped
+    ]
 
 
 def describe_sources(table: MetricTable, context: Context, tokens: str) -> list[dict[str, Any]]:

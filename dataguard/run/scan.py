@@ -80,8 +80,7 @@ def scan(task: Task) -> Scanned:
     tokens = rows = 0
     try:
         for first, record_batch in task.opened.read(task.unit, task.columns):
-            if first != task.unit.first_row + rows:
-                raise ShardFault("unreadable", f"row {task.unit.first_row + rows:,} was expected, row {first:,} came")
+            _demand(first == task.unit.first_row + rows, f"row {task.unit.first_row + rows:,} was expected, {first:,} came")
             rows += record_batch.num_rows
             sources.take(record_batch)
             names = set(record_batch.schema.names)
@@ -92,8 +91,7 @@ def scan(task: Task) -> Scanned:
                     table.take(metric, block)
                 if block.has(task.tokens):
                     tokens += _tokens(block, task)
-        if rows != task.unit.rows:
-            raise ShardFault("unreadable", f"{task.unit.rows:,} rows were announced, {rows:,} were read")
+        _demand(rows == task.unit.rows, f"{task.unit.rows:,} rows were announced, {rows:,} were read")
     except ShardFault as fault:
         return Scanned(task, fault=fault)
     numbers = pl.DataFrame([
@@ -102,6 +100,12 @@ def scan(task: Task) -> Scanned:
         *table.series(task.metrics),
     ])
     return Scanned(task, numbers, sources.names, tokens)
+
+
+def _demand(holds: bool, detail: str) -> None:  # noqa: FBT001  # a condition
+    """Refuse rows whose numbers would be wrong."""
+    if not holds:
+        raise ShardFault("unreadable", detail)
 
 
 def _tokens(block: Batch, task: Task) -> int:

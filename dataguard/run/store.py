@@ -40,6 +40,11 @@ class RunStore:
         """Names of the sources, in the order in which they came; none where they are too many."""
         return () if self.too_many_sources else tuple(self._places)
 
+    def notes(self) -> list[str]:
+        """Return what a report should say of the sources."""
+        many = f"more than {MOST_SOURCES:,} sources: the rows are taken to have none"
+        return [many] if self.too_many_sources else []
+
     def append(self, scanned: Scanned) -> None:
         """Take a unit's numbers."""
         shard = pl.Series("shard", [scanned.task.shard], dtype=pl.UInt32).new_from_index(0, scanned.frame.height)

@@ -6,6 +6,7 @@ half replaced (numba issue 4807). A lock in the user's cache folder lets one pro
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -61,12 +62,10 @@ def cache_folder() -> Path:
 def _alone() -> Iterator[None]:
     """Hold the lock on the kernels' cache, where there can be one: without it compiling still works."""
     try:
-        import fcntl
-
         folder = cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "kernels.lock").open("w")
-    except (ImportError, OSError, RuntimeError):
+    except (OSError, RuntimeError):
         yield
         return
     with lock:

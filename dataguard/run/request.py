@@ -1,0 +1,77 @@
+"""What is asked of a run, and who is told how it gets on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from dataguard.engines import threads
+from dataguard.result import Severity
+
+SourceFrom = Literal["column", "path", "none"]
+
+
+class Watch(Protocol):
+    """Somebody who is told how a run gets on."""
+
+    def note(self, text: str) -> None:
+        """Take a line for people."""
+
+    def start(self, rows: int | None) -> None:
+        """Take that scanning begins, of so many rows as far as is known."""
+
+    def advance(self, rows: int, tokens: int) -> None:
+        """Take that so many more rows and tokens have been scanned."""
+
+    def stop(self) -> None:
+        """Take that scanning has ended."""
+
+
+class Nobody:
+    """Nobody is told."""
+
+    def note(self, text: str) -> None:
+        pass
+
+    def start(self, rows: int | None) -> None:
+        pass
+
+    def advance(self, rows: int, tokens: int) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which data to judge, by what, and how.
+
+    Args:
+        data: A path, several, or a table in memory (pyarrow, Polars, datasets).
+        suite: Name of a shipped suite, a file, or a suite as a dict; None takes the shipped one that fits the columns.
+        tokenizer: tokenizer.json, a tokenizer's folder, or a hub name that the local cache holds; None takes one beside the
+            data.
+        model: A model's folder, for its config and the rows of its embedding.
+        vocab_size: Ids below it can be looked up; wins over everything else.
+        parameters: Values for the suite's parameters.
+        columns: {role: column}; wins over the suite's.
+        source_from: What says a row's source; None takes the column, else the folder, else the split.
+        jobs: Units scanned at once.
+        fail_on: The least severity whose failures make `success` false.
+        watch: Is told how the run gets on.
+    """
+
+    data: Any
+    suite: str | Path | Mapping[str, Any] | None = None
+    tokenizer: str | Path | None = None
+    model: str | Path | None = None
+    vocab_size: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    source_from: SourceFrom | None = None
+    jobs: int = field(default_factory=threads.default_jobs)
+    fail_on: Severity = "critical"
+    watch: Watch = field(default_factory=Nobody)

@@ -1,0 +1,201 @@
+"""Judge a data set: open, plan, scan, judge, tell. The order of things, each done by the room that knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from dataguard.engines import threads
+from dataguard.errors import ShardFault, SuiteError
+from dataguard.expectations import ExpectShardsToBeIntact
+from dataguard.expectations.context import Context, MetricTable, ShardFacts
+from dataguard.result import Result
+from dataguard.run.dataset import Dataset, demand_token_column, open_dataset, paths_of, source_of_rows
+from dataguard.run.describe import (
+    account,
+    describe_columns,
+    describe_shards,
+    describe_skipped,
+    describe_sources,
+    describe_vocabulary,
+)
+from dataguard.run.judge import Verdicts, judge
+from dataguard.run.plan import Plan, make_plan
+from dataguard.run.request import Request
+from dataguard.run.scan import Task, scan
+from dataguard.run.store import RunStore
+from dataguard.run.warm import warm
+from dataguard.suite.loading import load_suite
+from dataguard.suite.model import Suite
+from dataguard.suite.shipped import choose
+from dataguard.vocabulary.beside import beside_data
+from dataguard.vocabulary.loading import load_vocabulary
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A data set that has been judged, with what is needed to set rows aside.
+
+    Args:
+        rejected: Every row that is set aside: shard (its name), row, expectations, reasons, in the order of DATA.
+    """
+
+    result: Result
+    dataset: Dataset
+    rejected: pl.LazyFrame
+
+
+def run(request: Request) -> Judged:
+    """Judge a data set, and write nothing.
+
+    Raises:
+        UsageError: The suite, the vocabulary or DATA is unusable, or nothing could be judged.
+    """
+    suite = None if request.suite is None else load_suite(request.suite, request.parameters)
+    dataset = open_dataset(request.data, _tolerated(suite), request.jobs)
+    taken = []
+    if suite is None:
+        suite = _fitting(dataset, request)
+        taken.append(f"suite {suite.name}, by the columns")
+    mapped = {**suite.columns, **request.columns}
+    shards = dataset.facts(mapped)
+    demand_token_column(shards, [each.expectation.column for each in suite.expectations])
+    tokenizer = request.tokenizer
+    if tokenizer is None and request.model is None:
+        tokenizer = beside_data(paths_of(request.data))
+        taken += [] if tokenizer is None else [f"{tokenizer.name}, beside the data"]
+    vocabulary = load_vocabulary(
+        tokenizer=tokenizer, model=request.model, given=suite.vocabulary, vocab_size=request.vocab_size
+    )
+    context = Context(
+        vocabulary, shards, _likely_sources(dataset, shards, request), suite.parameters, dataset.ignored
+    )
+    plan = make_plan(suite, context)
+    store = RunStore(plan.metrics)
+    shards = _scan(dataset, shards, plan, store, request)
+    context = replace(context, shards=shards, sources=store.sources)
+    table = MetricTable(store.frame())
+    verdicts = judge(suite, table, context)
+    if not verdicts.results:
+        why = "; ".join(sorted({str(absent) for _, absent in verdicts.skipped}))
+        raise SuiteError("nothing was judged: every expectation was skipped", file=suite.origin, why=why)
+    rejected = named(verdicts.rejected(suite), context)
+    columns = describe_columns(context)
+    taken += [f"column {', '.join(found)} as {role}" for role, found in columns.items() if role not in mapped]
+    meta = {
+        "suite": {"name": suite.name, "origin": suite.origin, "chosen": request.suite is None},
+        "fail_on": request.fail_on,
+        "shards": describe_shards(context),
+        "rows": sum(shard.rows for shard in context.intact),
+        "tokens": sum(shard.tokens for shard in context.intact),
+        "columns": columns,
+        "taken": taken,
+        "vocabulary": describe_vocabulary(vocabulary),
+        "sources": describe_sources(table, context, plan.tokens),
+        "skipped": describe_skipped(verdicts),
+        "accounting": account(context, _count(rejected), _broken_rows(dataset, context)),
+        "notes": [*dataset.notes, *store.notes()],
+    }
+    result = Result(
+        suite_name=suite.name,
+        suite_parameters=suite.parameters,
+        results=verdicts.results,
+        meta=meta,
+        fail_on=request.fail_on,
+        rejected=lambda: rejected.collect(engine="streaming"),
+        unexpected_rows=lambda kind: _unexpected(verdicts, kind, context),
+    )
+    return Judged(result, dataset, rejected)
+
+
+def _count(rows: pl.LazyFrame) -> int:
+    return int(rows.select(pl.len()).collect(engine="streaming").item())
+
+
+def _tolerated(suite: Suite | None) -> set[str]:
+    expectations = () if suite is None else (each.expectation for each in suite.expectations)
+    return {reason for each in expectations if isinstance(each, ExpectShardsToBeIntact) for reason in each.allow}
+
+
+def _fitting(dataset: Dataset, request: Request) -> Suite:
+    """Return the shipped suite that fits the columns."""
+    present = {role for shard in dataset.facts(request.columns) for role in shard.roles}
+    return load_suite(choose(present), request.parameters)
+
+
+def _likely_sources(dataset: Dataset, shards: Sequence[ShardFacts], request: Request) -> tuple[str, ...]:
+    """Return a stand-in for the names of the sources, which only the scan knows; none where no row can have one."""
+    pairs = [source_of_rows(*each, request.source_from) for each in zip(dataset.shards, shards, strict=True)]
+    return ("",) if any(name or column for name, column in pairs) else ()
+
+
+def _tasks(
+    dataset: Dataset, shards: Sequence[ShardFacts], plan: Plan, request: Request
+) -> Iterable[Task]:
+    for place, (shard, opened, facts) in enumerate(zip(dataset.shards, dataset.opened, shards, strict=True)):
+        if opened is None:
+            continue
+        source, column = source_of_rows(shard, facts, request.source_from)
+        metrics = plan.of_shard(facts.roles, facts)
+        for unit in opened.units:
+            yield Task(place, opened, unit, facts.roles, metrics, plan.tokens, source, column)
+
+
+def _scan(
+    dataset: Dataset,
+    shards: Sequence[ShardFacts],
+    plan: Plan,
+    store: RunStore,
+    request: Request,
+) -> list[ShardFacts]:
+    """Fill the store; return the shards with their tokens, and the faults that only reading brought to light."""
+    readable = [{role: kind for role in each.roles if each.can_read(role) and (kind := each.type_of(role))} for each in shards]
+    warm(plan.metrics, [types for types in readable if types], request.watch.note)
+    known: dict[int, int] = {}
+    faults: dict[int, ShardFault] = {}
+    request.watch.start(sum(shard.rows for shard in shards))
+    try:
+        for scanned in threads.run(scan, _tasks(dataset, shards, plan, request), request.jobs):
+            place = scanned.task.shard
+            if scanned.fault is not None:
+                faults.setdefault(place, scanned.fault)
+                store.drop(place)
+                continue
+            store.append(scanned)
+            known[place] = known.get(place, 0) + scanned.tokens
+            request.watch.advance(scanned.task.unit.rows, scanned.tokens)
+    finally:
+        request.watch.stop()
+    return [
+        replace(facts, fault=(fault.reason, fault.detail), rows=0)
+        if (fault := faults.get(place)) is not None
+        else replace(facts, tokens=known.get(place, 0))
+        for place, facts in enumerate(shards)
+    ]
+
+
+def _broken_rows(dataset: Dataset, context: Context) -> list[int | None]:
+    """Return the rows of each shard that is not intact: as announced where it could be opened, else None."""
+    broken = [place for place, shard in enumerate(context.shards) if shard.fault is not None]
+    return [None if (opened := dataset.opened[place]) is None else opened.rows for place in broken]
+
+
+def named(rows: pl.LazyFrame, context: Context) -> pl.LazyFrame:
+    """Replace the place of each shard by its name."""
+    names = pl.LazyFrame({"place": range(len(context.shards)), "name": [shard.name for shard in context.shards]})
+    names = names.with_columns(pl.col("place").cast(pl.UInt32))
+    joined = rows.join(names, left_on="shard", right_on="place", how="left", maintain_order="left")
+    return joined.with_columns(pl.col("name").alias("shard")).drop("name")
+
+
+def _unexpected(verdicts: Verdicts, kind: str, context: Context) -> pl.DataFrame:
+    frames = [
+        named(frame, context).select(
+            "shard", "row", pl.lit(result.column).alias("column"), "reason", "position", pl.col("value").cast(pl.Float64)
+        )
+        for result, frame in zip(verdicts.results, verdicts.unexpected, strict=True)
+        if result.type == kind and frame is not None
+    ]
+    return pl.concat(frames).collect(engine="streaming") if frames else pl.DataFrame()
