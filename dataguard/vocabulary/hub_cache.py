@@ -9,23 +9,23 @@ from pathlib import Path
 from dataguard.errors import VocabularyError
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+LONGEST_NAME = 200  # the hub allows 96 for each part
 REVISION = re.compile(r"[A-Za-z0-9][\w-]*")
 
 
 def looks_like_hub_name(name: str) -> bool:
     """Whether this could be `name` or `owner/name` on the hub."""
-    return HUB_NAME.fullmatch(name) is not None
+    return len(name) <= LONGEST_NAME and HUB_NAME.fullmatch(name) is not None
 
 
 def cache_folder() -> Path:
     """Return where huggingface_hub keeps its downloads, by the variables that it reads itself, in its order."""
     for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if told := os.environ.get(variable):
-            return Path(told)
+            return Path(told).expanduser()
     if home := os.environ.get("HF_HOME"):
-        return Path(home) / "hub"
-    general = os.environ.get("XDG_CACHE_HOME")
-    return (Path(general) if general else Path.home() / ".cache") / "huggingface" / "hub"
+        return Path(home).expanduser() / "hub"
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface" / "hub"
 
 
 def cached_snapshot(name: str) -> Path | None:

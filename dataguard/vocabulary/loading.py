@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dataguard.errors import VocabularyError
 from dataguard.vocabulary.characters import table_of
 from dataguard.vocabulary.fingerprint import fingerprint_of
 from dataguard.vocabulary.model import CharacterTable, Vocabulary
@@ -70,14 +71,22 @@ def load_vocabulary(
     """
     told = check_told(given, given_from=given_from)
     option = None if vocab_size is None else whole_number(vocab_size, OPTION, least=1)
+    try:
+        facts, read = _read(tokenizer, model)
+    except OSError as error:  # a folder that may not be entered
+        why = error.strerror or str(error)
+        raise VocabularyError("the vocabulary cannot be read", where=str(error.filename), why=why) from error
+    return _joined(option, told, given_from, read, facts)
+
+
+def _read(tokenizer: Path | str | None, model: Path | str | None) -> tuple[ModelFacts | None, TokenizerFacts | None]:
     model_path = None if model is None else resolve(model, what="model", option="--model")
     facts = None if model_path is None else read_model(model_path)
     path = None if tokenizer is None else resolve(tokenizer, what="tokenizer", option="--tokenizer")
     if path is None and model_path is not None:
         folder = model_path if model_path.is_dir() else model_path.parent
         path = folder if has_tokenizer(folder) else None
-    read = None if path is None else _read_tokenizer(read_tokenizer_files(path), path)
-    return _joined(option, told, given_from, read, facts)
+    return facts, None if path is None else _read_tokenizer(read_tokenizer_files(path), path)
 
 
 def _read_tokenizer(files: TokenizerFiles, path: Path) -> TokenizerFacts:

@@ -10,6 +10,7 @@ from typing import Any
 from dataguard.errors import VocabularyError
 from dataguard.vocabulary.files import read_object
 from dataguard.vocabulary.safetensors_header import embedding_rows
+from dataguard.vocabulary.told import IDS, whole_number
 
 CONFIG = "config.json"
 TEXT_CONFIGS = ("text_config", "llm_config", "language_config", "thinker_config")
@@ -49,12 +50,11 @@ def read_model(path: Path) -> ModelFacts:
     levels = [config, *(config[each] for each in TEXT_CONFIGS if isinstance(config.get(each), dict))]
     ids: dict[str, tuple[int, ...]] = {}
     for level in levels:
-        for key, value in level.items():
-            if key.endswith("_token_id") and value is not None:
-                ids.setdefault(key.removesuffix("_token_id"), _ids(key, value, folder))
+        ids = {**_ids(folder / CONFIG, level), **ids}
     found = embedding_rows(folder)
     if found is None:
-        found = next(((_size(level, folder), CONFIG) for level in levels if level.get("vocab_size") is not None), None)
+        sizes = [level["vocab_size"] for level in levels if level.get("vocab_size") is not None]
+        found = (whole_number(sizes[0], f"{folder / CONFIG}, vocab_size", least=1), CONFIG) if sizes else None
     if found is None:
         why = (
             "no known embedding in model.safetensors, and no vocab_size in config.json"
@@ -66,17 +66,17 @@ def read_model(path: Path) -> ModelFacts:
     return ModelFacts(*found, ids)
 
 
-def _size(level: Mapping[str, Any], folder: Path) -> int:
-    size = level["vocab_size"]
-    if type(size) is not int or size < 1:
-        why = f"vocab_size is {size!r}, not a whole number above 0"
-        raise VocabularyError("the model's config cannot be right", where=str(folder / CONFIG), why=why)
-    return size
-
-
-def _ids(key: str, value: object, folder: Path) -> tuple[int, ...]:
-    listed = value if isinstance(value, list) else [value]
-    if any(type(each) is not int for each in listed):
-        why = f"{key} is {value!r:.80}, not a whole number or a list of them"
-        raise VocabularyError("the model's config cannot be right", where=str(folder / CONFIG), why=why)
-    return tuple(listed)
+def _ids(config: Path, level: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the ids of every ROLE_token_id; those of further roles only where they are ids at all."""
+    found = {}
+    for key, value in level.items():
+        role = key.removesuffix("_token_id")
+        if role == key or value is None:
+            continue
+        listed = value if isinstance(value, list) else [value]
+        if all(type(each) is int for each in listed):
+            found[role] = tuple(listed)
+        elif role in IDS:
+            why = f"{key} is {value!r:.80}, not a whole number or a list of them"
+            raise VocabularyError("the model's config cannot be right", where=str(config), why=why)
+    return found

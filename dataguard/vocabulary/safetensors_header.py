@@ -74,7 +74,13 @@ def embedding_rows(folder: Path) -> tuple[int, str] | None:
 
 def _stays_inside(name: str) -> bool:
     path = PurePosixPath(name)
-    return bool(name) and "\\" not in name and "\0" not in name and not path.is_absolute() and ".." not in path.parts
+    return (
+        0 < len(name) < 256
+        and "\\" not in name
+        and "\0" not in name
+        and not path.is_absolute()
+        and ".." not in path.parts
+    )
 
 
 def _rows_in(path: Path, tensor: str | None) -> tuple[int, str] | None:
@@ -86,7 +92,11 @@ def _rows_in(path: Path, tensor: str | None) -> tuple[int, str] | None:
         return None
     entry = header.get(name)
     shape = entry.get("shape") if isinstance(entry, dict) else None
-    if not isinstance(shape, list) or len(shape) != 2 or any(type(each) is not int or each < 1 for each in shape):
+    if (
+        not isinstance(shape, list)
+        or len(shape) != 2
+        or any(type(each) is not int or not 0 < each < 1 << 63 for each in shape)
+    ):
         why = (
             f"{name} has the shape {shape!r}, not [rows, width]"
             if entry

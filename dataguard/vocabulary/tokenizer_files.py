@@ -5,7 +5,8 @@ An older folder is turned into the object that its tokenizer.json would hold, so
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,11 +47,12 @@ class TokenizerFiles:
 
 def has_tokenizer(folder: Path) -> bool:
     """Whether a folder holds a tokenizer that `read_tokenizer_files` understands, as far as file names tell."""
-    if not folder.is_dir():
+    try:
+        older = (folder / VOCAB_JSON).is_file() and (folder / MERGES).is_file()
+        with_config = (folder / CONFIG).is_file() and (older or (folder / VOCAB_TXT).is_file())
+        return (folder / WHOLE).is_file() or with_config
+    except OSError:  # a folder that may not be entered
         return False
-    older = (folder / VOCAB_JSON).is_file() and (folder / MERGES).is_file()
-    with_config = (folder / CONFIG).is_file() and (older or (folder / VOCAB_TXT).is_file())
-    return (folder / WHOLE).is_file() or with_config
 
 
 def read_tokenizer_files(path: Path) -> TokenizerFiles:
@@ -104,7 +106,16 @@ def _with_sidecars(folder: Path, document: dict[str, Any], name: str, path: Path
         read_object(folder / each, what=f"the tokenizer's {each}") if (folder / each).is_file() else {}
         for each in (CONFIG, SPECIAL_MAP, ADDED)
     )
-    document = {**document, "added_tokens": _joined(document, _of_config(config), added)}
+    for content, number in added.items():
+        if type(number) is not int:
+            why = f"the id of {content!r:.80} is {number!r:.80}, not a whole number"
+            raise VocabularyError("the added tokens cannot be read", where=str(folder / ADDED), why=why)
+    extra = _of_config(config) + [
+        {"id": number, "content": content, "special": False} for content, number in added.items()
+    ]
+    own = document.get("added_tokens")
+    if extra and isinstance(own, list | None):
+        document = {**document, "added_tokens": [*(own or []), *_unknown_to(document, extra)]}
     return TokenizerFiles(document, name, config, special_map, path)
 
 
@@ -114,33 +125,31 @@ def _of_config(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(listed, dict):
         return []
     return [
-        {"id": int(number), "content": token["content"], "special": bool(token.get("special"))}
+        {"id": int(number), "content": token["content"], "special": token.get("special") is True}
         for number, token in listed.items()
-        if number.isdecimal() and isinstance(token, dict) and isinstance(token.get("content"), str)
+        if re.fullmatch("[0-9]{1,18}", number) and isinstance(token, dict) and isinstance(token.get("content"), str)
     ]
 
 
-def _joined(document: Mapping[str, Any], of_config: list[dict[str, Any]], added: Mapping[str, Any]) -> Any:
-    """Return the added tokens of tokenizer.json, and those of the sidecars, which transformers adds on loading."""
-    own = document.get("added_tokens") or []
-    if not isinstance(own, list) or not (of_config or added):
-        return own
-    extra = of_config + [{"id": number, "content": content, "special": False} for content, number in added.items()]
+def _unknown_to(document: Mapping[str, Any], extra: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the tokens of the sidecars that tokenizer.json lacks, which transformers adds on loading.
+
+    Where both name an id or a content, tokenizer.json is right.
+    """
+    own = [each for each in document.get("added_tokens") or [] if isinstance(each, dict)]
     model = document.get("model")
     vocab = model.get("vocab") if isinstance(model, dict) else None
-    contents = {each.get("content") for each in own if isinstance(each, dict)}
-    taken = {each.get("id") for each in own if isinstance(each, dict)}
-    if isinstance(vocab, dict):
-        taken.update(each for each in vocab.values() if isinstance(each, int))
-    joined = list(own)
+    by_content = vocab if isinstance(vocab, dict) else {}
+    contents = {each["content"] for each in own if isinstance(each.get("content"), str)}
+    taken = {each["id"] for each in own if isinstance(each.get("id"), int)}
+    taken.update(each for each in by_content.values() if isinstance(each, int))
+    taken.update(range(len(vocab)) if isinstance(vocab, list) else ())
     for token in extra:
-        again = token["content"] in contents
-        same = isinstance(vocab, dict) and vocab.get(token["content"]) == token["id"]
-        if not again and (same or token["id"] not in taken):
-            joined.append(token)
-            contents.add(token["content"])
-            taken.add(token["id"])
-    return joined
+        number, content = token["id"], token["content"]
+        if content not in contents and (number not in taken or by_content.get(content) == number):
+            yield token
+            contents.add(content)
+            taken.add(number)
 
 
 def _from_vocab_and_merges(folder: Path) -> dict[str, Any]:
