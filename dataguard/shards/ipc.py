@@ -19,7 +19,7 @@ from pyarrow import ipc
 from dataguard.shards.files import FileState, ShardFile
 from dataguard.shards.messages import END_MARKER, Message, MessageKind, refuse_lying_sizes
 from dataguard.shards.model import Unit
-from dataguard.shards.proof import faults, in_file_order, prove, unique_names, units_of
+from dataguard.shards.proof import check_schema, faults, in_file_order, prove, units_of
 from dataguard.shards.sniffing import Kind
 
 _JOINED_BYTES = 2 << 20
@@ -162,6 +162,6 @@ def opened(path: Path, state: FileState, kind: Kind, places: Places, schema_mess
     """
     with faults("the schema"):
         schema = ipc.read_schema(pa.py_buffer(schema_message))
-        unique_names(schema)
+        check_schema(schema)
     units = units_of(zip(places.rows, places.sizes, strict=True))
     return IpcShard(path, state, kind.value, schema, sum(places.rows), units, places, schema_message)

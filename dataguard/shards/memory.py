@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from dataguard.shards.model import Shard, Unit
-from dataguard.shards.proof import UNIT_BYTES, in_file_order, prove, unique_names, units_of
+from dataguard.shards.proof import UNIT_BYTES, check_schema, in_file_order, prove, units_of
 
 LAYOUT = "table"
 _BATCH_BYTES = 8 << 20
@@ -78,7 +78,7 @@ def open_table(table: pa.Table) -> TableShard:
     Raises:
         ShardFault: `corrupt`: offsets or lengths are wrong; `duplicate_column`.
     """
-    unique_names(table.schema)
+    check_schema(table.schema)
     slices: list[pa.RecordBatch] = []
     for number, batch in enumerate(table.to_batches()):
         prove(batch, f"batch {number}")

@@ -1,6 +1,6 @@
 """Parquet, row group by row group, in batches of a few megabytes.
 
-Arrow decodes pages; before it does, the footer is read here and every place in it checked against the file.
+Arrow decodes pages; before it does, the footer and the pages' headers are read here and every size checked against the file.
 Pages are read one by one (`buffer_size`), not a whole column chunk at once, and their checksums are verified where there
 are any.
 """
@@ -20,7 +20,8 @@ from dataguard.errors import ShardFault
 from dataguard.shards.files import FileState, ShardFile
 from dataguard.shards.model import Unit
 from dataguard.shards.parquet_footer import RowGroup, read_footer
-from dataguard.shards.proof import faults, in_file_order, prove, unique_names, units_of
+from dataguard.shards.parquet_pages import check_pages
+from dataguard.shards.proof import check_schema, faults, in_file_order, prove, units_of
 from dataguard.shards.sniffing import Kind
 
 _BATCH_BYTES = 8 << 20
@@ -51,12 +52,20 @@ class ParquetShard:
         first_row = unit.first_row
         with ShardFile(self.path, self.state) as file, _reader(self.path, self.footer) as reader:
             for group in range(unit.start, unit.stop):
+                self._check_pages(file, group, set(names))
                 for batch in self._read_group(reader, group, first_row, names):
                     yield first_row, batch
                     first_row += batch.num_rows
             file.check(self.state)
         with ShardFile(self.path, self.state):
             pass  # Arrow opened the path by itself: it must still lead to the file that was checked
+
+    def _check_pages(self, file: ShardFile, group: int, names: set[str]) -> None:
+        chunks = self.groups[group].chunks
+        for place, top in enumerate(self.groups[group].tops):
+            if top in names:
+                start, size, values = chunks[3 * place : 3 * place + 3]
+                check_pages(file, start, size, values, f"column {top!r} of row group {group}")
 
     def _read_group(
         self, reader: parquet.ParquetFile, group: int, first_row: int, names: list[str]
@@ -109,7 +118,7 @@ def open_parquet(path: Path, allow: frozenset[str] = frozenset()) -> ParquetShar
         footer = read_footer(file, allow)
         with _reader(path, footer.size) as reader, faults("the schema"):
             schema = reader.schema_arrow
-            unique_names(schema)
+            check_schema(schema)
         with ShardFile(path, file.state):
             pass  # as in `read`
         units = units_of((group.rows, group.size) for group in footer.groups)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
 from dataclasses import dataclass, field
 
 from dataguard.errors import ShardFault
@@ -22,18 +22,52 @@ _OTHER_WIDTH = 16
 
 @dataclass
 class _Column:
-    """One column chunk; fields that the footer leaves out are None."""
+    """One column chunk, by the fields of Parquet's own definition."""
 
     path: list[str] = field(default_factory=list)
-    other_file: str | None = None
+    other_file: str = ""
     is_encrypted: bool = False
     numbers: dict[int, int] = field(default_factory=dict)
     """Of ColumnMetaData: 1 type, 5 values, 6 uncompressed and 7 compressed size, 9, 11, 14 places, 15 a length."""
     indexes: dict[int, int] = field(default_factory=dict)
-    """Of ColumnChunk: 4 and 5, 6 and 7 place and length of the page indexes."""
+    """Of ColumnChunk: 4 and 5, 6 and 7: place and length of the page indexes."""
+
+    @property
+    def start(self) -> int:
+        """The byte of its first page; a dictionary comes before the data."""
+        data, dictionary = self.numbers[9], self.numbers.get(11, 0)
+        return dictionary if 0 < dictionary < data else data
+
+    @property
+    def decoded(self) -> int:
+        """Its bytes in memory, about."""
+        width = _TYPE_WIDTHS.get(self.numbers.get(1, -1), _OTHER_WIDTH)
+        return max(self.numbers.get(6, 0), self.numbers[5] * width)
+
+    def end(self, what: str, file_size: int, footer: int) -> int:
+        """Return the byte behind all that belongs to it, which must lie between the magic and the footer."""
+        if self.other_file:
+            raise ShardFault("unsupported_layout", f"{what} lies in another file, {self.other_file!r}")
+        if self.is_encrypted:
+            raise ShardFault("unsupported_layout", f"{what} is encrypted")
+        if {5, 7, 9} - self.numbers.keys() or self.numbers[5] < 0:
+            raise Malformed(f"{what} lacks its place, its size or its number of values")
+        places = [(self.start, self.numbers[7])]
+        places += [
+            (self.indexes[at], self.indexes.get(length, 0)) for at, length in ((4, 5), (6, 7)) if at in self.indexes
+        ]
+        places += [(self.numbers[14], self.numbers.get(15, 0))] if 14 in self.numbers else []
+        for at, length in places:
+            if at < len(MAGIC) or length < 0:
+                raise ShardFault("corrupt", f"{what} is said to be {length:,} bytes at byte {at:,}")
+            if at + length > file_size:
+                raise ShardFault("truncated", f"{what} ends at byte {at + length:,} of a file of {file_size:,}")
+            if at + length > footer:
+                raise ShardFault("corrupt", f"{what} reaches into the footer, to byte {at + length:,}")
+        return max(at + length for at, length in places)
 
 
-@dataclass(frozen=True)
+@dataclass
 class RowGroup:
     """One row group.
 
@@ -42,22 +76,29 @@ class RowGroup:
         size: Its bytes in the file.
         decoded: Its bytes in memory, about.
         end: The byte behind all that belongs to it, indexes and Bloom filters included.
+        tops: The top-level column that each column chunk belongs to. Shape (C,).
+        chunks: First byte, bytes and number of values of each column chunk, one after the other. Shape (3 * C,), int64.
     """
 
-    rows: int
-    size: int
-    decoded: int
-    end: int
+    rows: int = 0
+    size: int = 0
+    decoded: int = 0
+    end: int = len(MAGIC)
+    tops: list[str] = field(default_factory=list)
+    chunks: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, column: _Column, end: int) -> None:
+        """Take in the next column chunk."""
+        self.size += column.numbers[7]
+        self.decoded += column.decoded
+        self.end = max(self.end, end)
+        self.tops.append(column.path[0] if column.path else "")
+        self.chunks.extend((column.start, column.numbers[7], column.numbers[5]))
 
 
 @dataclass(frozen=True)
 class Footer:
-    """The footer of a Parquet file.
-
-    Args:
-        size: Its bytes.
-        groups: In file order.
-    """
+    """The footer of a Parquet file: its own bytes, and its row groups in file order."""
 
     size: int
     groups: tuple[RowGroup, ...]
@@ -110,7 +151,10 @@ def _parsed(reader: Reader, file_size: int, footer: int) -> tuple[int, list[RowG
             rows = reader.integer(kind)
         elif number == 4:
             for element in reader.elements(kind):
-                groups.append(_row_group(reader, element, len(groups), file_size, footer))
+                group = _row_group(reader, element, len(groups), file_size, footer)
+                if groups and group.tops == groups[-1].tops:
+                    group.tops = groups[-1].tops  # one list for all: there may be thousands of row groups
+                groups.append(group)
         elif number == 8:
             raise ShardFault("unsupported_layout", "its columns are encrypted")
         else:
@@ -119,28 +163,25 @@ def _parsed(reader: Reader, file_size: int, footer: int) -> tuple[int, list[RowG
 
 
 def _row_group(reader: Reader, kind: Wire, place: int, file_size: int, footer: int) -> RowGroup:
-    rows, size, decoded, end = 0, 0, 0, len(MAGIC)
-    for number, inner in _struct(reader, kind):
+    group = RowGroup()
+    for number, inner in reader.struct(kind):
         if number == 1:
             for element in reader.elements(inner):
                 column = _column(reader, element)
                 what = f"column {'.'.join(column.path)!r} of row group {place}"
-                end = max(end, _checked_end(column, what, file_size, footer))
-                size += column.numbers[7]
-                width = _TYPE_WIDTHS.get(column.numbers.get(1, -1), _OTHER_WIDTH)
-                decoded += max(column.numbers.get(6, 0), column.numbers[5] * width)
+                group.add(column, column.end(what, file_size, footer))
         elif number == 3:
-            rows = reader.integer(inner)
+            group.rows = reader.integer(inner)
         else:
             reader.skip(inner)
-    if rows < 0:
-        raise Malformed(f"row group {place} has {rows} rows")
-    return RowGroup(rows, size, decoded, end)
+    if group.rows < 0:
+        raise Malformed(f"row group {place} has {group.rows} rows")
+    return group
 
 
 def _column(reader: Reader, kind: Wire) -> _Column:
     column = _Column()
-    for number, inner in _struct(reader, kind):
+    for number, inner in reader.struct(kind):
         if number == 1:
             column.other_file = reader.text(inner)
         elif number == 3:
@@ -154,45 +195,13 @@ def _column(reader: Reader, kind: Wire) -> _Column:
 
 
 def _column_metadata(reader: Reader, kind: Wire, column: _Column) -> None:
-    for number, inner in _struct(reader, kind):
+    for number, inner in reader.struct(kind):
         if number == 3:
             column.path = [reader.text(element) for element in reader.elements(inner)]
         elif number in {1, 5, 6, 7, 9, 11, 14, 15}:
             column.numbers[number] = reader.integer(inner)
         else:
             reader.skip(inner)
-
-
-def _struct(reader: Reader, kind: Wire) -> Iterator[tuple[int, Wire]]:
-    if kind is not Wire.STRUCT:
-        raise Malformed("a number or a string stands where a struct should")
-    return reader.fields()
-
-
-def _checked_end(column: _Column, what: str, file_size: int, footer: int) -> int:
-    """Return the byte behind all that belongs to a column chunk, which lies between the magic and the footer."""
-    if column.other_file:
-        raise ShardFault("unsupported_layout", f"{what} lies in another file, {column.other_file!r}")
-    if column.is_encrypted:
-        raise ShardFault("unsupported_layout", f"{what} is encrypted")
-    numbers, indexes = column.numbers, column.indexes
-    missing = {5, 7, 9} - numbers.keys()
-    if missing:
-        raise Malformed(f"{what} lacks its place, its size or its number of values")
-    start = numbers[9] if not 0 < numbers.get(11, 0) < numbers[9] else numbers[11]
-    places = [(start, numbers[7])]
-    places += [(indexes[at], indexes.get(length, 0)) for at, length in ((4, 5), (6, 7)) if at in indexes]
-    places += [(numbers[14], numbers.get(15, 0))] if 14 in numbers else []
-    if numbers[5] < 0:
-        raise Malformed(f"{what} has {numbers[5]} values")
-    for at, length in places:
-        if at < len(MAGIC) or length < 0:
-            raise ShardFault("corrupt", f"{what} is said to be {length:,} bytes at byte {at:,}")
-        if at + length > file_size:
-            raise ShardFault("truncated", f"{what} ends at byte {at + length:,} of a file of {file_size:,}")
-        if at + length > footer:
-            raise ShardFault("corrupt", f"{what} reaches into the footer, to byte {at + length:,}")
-    return max(at + length for at, length in places)
 
 
 def _refuse_file_before(file: ShardFile, end: int, footer: int) -> None:

@@ -44,17 +44,18 @@ def _said(error: Exception) -> str:
     return (lines[0] if lines else type(error).__name__)[:500]
 
 
-def unique_names(schema: pa.Schema) -> list[str]:
-    """Return the names of the columns.
+def check_schema(schema: pa.Schema) -> None:
+    """Refuse a schema that cannot be told or judged.
 
     Raises:
-        ShardFault: `duplicate_column`: two columns share a name, so that what either holds is a matter of luck.
+        ShardFault: `duplicate_column`: two columns share a name, so that what either holds is a matter of luck;
+            `corrupt`: a name, however deep, is no UTF-8.
     """
-    names: list[str] = list(schema.names)
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    with faults("the schema"):
+        schema.to_string(show_field_metadata=False, show_schema_metadata=False)
+    twice = sorted(name for name, count in Counter(schema.names).items() if count > 1)
     if twice:
         raise ShardFault("duplicate_column", f"several columns are called {', '.join(map(repr, twice))}")
-    return names
 
 
 def prove(batch: pa.RecordBatch, what: str) -> None:

@@ -17,6 +17,10 @@ class Malformed(ValueError):
     """The bytes are no Thrift struct of the expected shape."""
 
 
+class EndsEarly(Malformed):
+    """The bytes end inside the struct; more of them may mend that."""
+
+
 class Wire(IntEnum):
     """How a value is spelled."""
 
@@ -44,13 +48,14 @@ class Reader:
     """A place in the bytes, which moves on with every value that is read or skipped."""
 
     def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, 0
+        self._data = data
+        self.at = 0
 
     def _byte(self) -> int:
-        if self._at >= len(self._data):
-            raise Malformed("it ends too early")
-        self._at += 1
-        return self._data[self._at - 1]
+        if self.at >= len(self._data):
+            raise EndsEarly("it ends too early")
+        self.at += 1
+        return self._data[self.at - 1]
 
     def _varint(self) -> int:
         value = shift = 0
@@ -63,11 +68,11 @@ class Reader:
         raise Malformed("a number has more than 64 bits")
 
     def _move(self, count: int) -> None:
-        if count > len(self._data) - self._at:
-            raise Malformed(
-                f"{count} bytes should follow byte {self._at}, which has {len(self._data) - self._at} behind it"
+        if count > len(self._data) - self.at:
+            raise EndsEarly(
+                f"{count} bytes should follow byte {self.at}, which has {len(self._data) - self.at} behind it"
             )
-        self._at += count
+        self.at += count
 
     def fields(self) -> Iterator[tuple[int, Wire]]:
         """Yield (number, kind) of a struct's fields; the value of each must be read or skipped before the next."""
@@ -80,34 +85,40 @@ class Reader:
             number = number + (head >> 4) if head >> 4 else self.integer(Wire.INT16)
             yield number, kind
 
+    def struct(self, kind: Wire) -> Iterator[tuple[int, Wire]]:
+        """Return `fields` of a value that must be a struct."""
+        if kind is not Wire.STRUCT:
+            raise Malformed(f"a struct should stand at byte {self.at}")
+        return self.fields()
+
     def elements(self, kind: Wire) -> Iterator[Wire]:
         """Yield the kind of a list's elements, once for each; each must be read or skipped before the next."""
         if kind is not Wire.LIST:
-            raise Malformed(f"a list should stand at byte {self._at}")
+            raise Malformed(f"a list should stand at byte {self.at}")
         head = self._byte()
         element, count = _wire(head & 15), head >> 4
         if count == 15:
             count = self._varint()
-        if count > len(self._data) - self._at:
-            raise Malformed(f"a list claims {count} elements in {len(self._data) - self._at} bytes")
+        if count > len(self._data) - self.at:
+            raise EndsEarly(f"a list claims {count} elements in {len(self._data) - self.at} bytes")
         for _ in range(count):
             yield element
 
     def integer(self, kind: Wire) -> int:
         """Return a whole number."""
         if kind not in _INTEGERS:
-            raise Malformed(f"a number should stand at byte {self._at}")
+            raise Malformed(f"a number should stand at byte {self.at}")
         value = self._varint()
         return (value >> 1) ^ -(value & 1)
 
     def text(self, kind: Wire) -> str:
         """Return a string; bytes that are no UTF-8 are escaped."""
         if kind is not Wire.BINARY:
-            raise Malformed(f"a string should stand at byte {self._at}")
+            raise Malformed(f"a string should stand at byte {self.at}")
         length = self._varint()
-        start = self._at
+        start = self.at
         self._move(length)
-        return self._data[start : self._at].decode("utf-8", "backslashreplace")
+        return self._data[start : self.at].decode("utf-8", "backslashreplace")
 
     def skip(self, kind: Wire, depth: int = 0) -> None:
         """Pass over a value."""
@@ -127,7 +138,7 @@ class Reader:
                 # In a list a truth value is a byte; in a field it is its kind.
                 self.skip(Wire.BYTE if inner in {Wire.TRUE, Wire.FALSE} else inner, depth + 1)
         elif kind in {Wire.SET, Wire.MAP}:
-            raise Malformed(f"a set or map stands at byte {self._at}, and Parquet has none")
+            raise Malformed(f"a set or map stands at byte {self.at}, and Parquet has none")
 
 
 def _wire(number: int) -> Wire:
