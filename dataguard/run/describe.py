@@ -57,12 +57,13 @@ def describe_sources(table: MetricTable, context: Context, tokens: str) -> list[
     as one, `source` null and `others` their number.
     """
     length = content_of(context, tokens)["attended"].cast(pl.Int64)
-    counts = table.frame.group_by("source", length=length).agg(rows=pl.len()).filter(pl.col("length").is_not_null())
-    counts = counts.sort("source", "length").collect(engine="streaming")
+    grouped = table.frame.group_by("source", length=length).agg(rows=pl.len())
+    counts = grouped.drop_nulls("length").sort("source", "length").collect(engine="streaming")
     if counts.is_empty():
         return []
-    step = max(1, -(-(int(counts["length"].max()) + 1) // BINS))  # type: ignore[arg-type]
-    edges = np.arange(0, int(counts["length"].max()) + 1 + step, step)  # type: ignore[arg-type]
+    longest = int(counts["length"].to_numpy().max())
+    step = -(-(longest + 1) // BINS)
+    edges = np.arange(0, longest + 1 + step, step)
     parts = {place: part for (place,), part in counts.group_by("source", maintain_order=True)}
     totals = {place: int((part["rows"] * part["length"]).sum()) for place, part in parts.items()}
     ranked = sorted(parts, key=lambda place: (-totals[place], -1 if place is None else place))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from dataguard.expectations import ExpectShardsToBeIntact
-from dataguard.expectations.base import CannotJudge, Expectation, Outcome
+from dataguard.expectations.base import CannotJudge, Outcome
+from dataguard.expectations.columns_exist import ExpectColumnsToExist
 from dataguard.expectations.context import Context, MetricTable, ShardFacts
+from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
+from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.result import ExpectationResult, Unjudged
 from dataguard.run.plan import lacking, metrics_of, skipped
 from dataguard.suite.model import Configured, Suite
@@ -59,7 +61,7 @@ def judge(suite: Suite, table: MetricTable, context: Context) -> Verdicts:
         if absent is not None:
             left_out.append((each, absent))
             continue
-        outcome = _outcome(each.expectation, table, context)
+        outcome = _outcome(each, table, context, suite)
         results.append(_result(each, outcome))
         unexpected.append(outcome.unexpected)
     return Verdicts(tuple(results), tuple(left_out), tuple(unexpected))
@@ -73,63 +75,93 @@ def _with_integrity(suite: Suite, context: Context) -> Sequence[Configured]:
     return (Configured(ExpectShardsToBeIntact(), "critical", meta=meta), *suite.expectations)
 
 
-def _outcome(expectation: Expectation, table: MetricTable, context: Context) -> Outcome:
+def _outcome(configured: Configured, table: MetricTable, context: Context, suite: Suite) -> Outcome:
     """Judge, as far as the shards have what the expectation reads."""
+    expectation = configured.expectation
     absent = lacking(expectation, context)
     if absent is not None:
         return Outcome(success=False, unjudged=absent)
-    problem, unreadable = None, []
+    left_out = LeftOut()
     if expectation.columns_read(context):
         if not context.intact:
             return Outcome(success=False, unjudged=Unjudged("no shard is intact", "see expect_shards_to_be_intact"))
-        problem, unreadable = _unreadable(expectation, context)
-        if unreadable:
-            table = MetricTable(table.frame.filter(~pl.col("shard").is_in(unreadable)))
+        left_out = _left_out(configured, context, suite)
+        if left_out.shards:
+            table = MetricTable(table.frame.filter(~pl.col("shard").is_in(left_out.shards)))
     try:
         outcome = expectation.judge(table, context)
     except CannotJudge as error:
         return Outcome(success=False, unjudged=error.unjudged)
-    unjudged = problem or outcome.unjudged
-    if unjudged is None:
-        return outcome
-    return Outcome(
-        success=False,
-        element_count=outcome.element_count,
-        unexpected_count=outcome.unexpected_count,
-        missing_count=outcome.missing_count,
-        observed_value=outcome.observed_value,
-        findings=outcome.findings,
-        details=outcome.details,
-        unexpected=outcome.unexpected,
-        unjudged=unjudged,
-    )
+    if left_out.notes:
+        notes = [*outcome.details.get("notes", ()), *left_out.notes]
+        outcome = replace(outcome, details={**outcome.details, "notes": notes})
+    unjudged = left_out.unjudged or outcome.unjudged
+    return outcome if unjudged is None else replace(outcome, success=False, unjudged=unjudged)
 
 
-def _unreadable(expectation: Expectation, context: Context) -> tuple[Unjudged | None, list[int]]:
-    """Return the shards whose rows cannot be judged for want of a column, or because of its type, and how to mend it."""
+@dataclass(frozen=True)
+class LeftOut:
+    """Shards whose rows an expectation cannot judge.
+
+    Args:
+        shards: Their places.
+        notes: On those that are skipped by declaration, or are another expectation's finding.
+        unjudged: What is missing in the others: then the verdict is no pass.
+    """
+
+    shards: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    unjudged: Unjudged | None = None
+
+
+def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut:
+    """Return the shards that lack a column, or have it in a type that holds no whole numbers.
+
+    One fault has one owner: where the suite also asks that the column exists, or that its type fits, that verdict names
+    the shard. A column that `when` names may be absent in some shards as well as in all.
+    """
+    expectation = configured.expectation
     roles = {role for metric in metrics_of(expectation, context) for role in (*metric.reads(), *metric.may_read())}
     found: dict[int, str] = {}
+    faults: list[str] = []
     for place, shard in enumerate(context.shards):
-        if shard.fault is None and shard.rows:
-            fault = _column_fault(shard, expectation.columns_read(context), roles)
-            if fault is not None:
-                found[place] = fault
+        if shard.fault is not None or not shard.rows:
+            continue
+        fault = _column_fault(shard, expectation.columns_read(context), roles)
+        if fault is not None:
+            role, text = fault
+            found[place] = text
+            declared = role in configured.when and role not in shard.roles
+            if not declared and not _has_owner(role, shard, suite, context):
+                faults.append(f"{shard.name} ({text})")
     if not found:
-        return None, []
-    named = [f"{context.shards[place].name} ({fault})" for place, fault in list(found.items())[:MOST_NAMED]]
-    more = f" and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
-    missing = f"{len(found):,} of {len(context.intact):,} shards cannot be judged: {', '.join(named)}{more}"
+        return LeftOut()
+    if not faults:
+        named = "; ".join(sorted(set(found.values())))
+        return LeftOut(tuple(found), (f"{len(found):,} of {len(context.intact):,} shards are left out: {named}",))
+    more = f" and {len(faults) - MOST_NAMED:,} more" if len(faults) > MOST_NAMED else ""
+    named = ", ".join(faults[:MOST_NAMED])
+    missing = f"{len(faults):,} of {len(context.intact):,} shards cannot be judged: {named}{more}"
     fix = "write the column as lists of integers, or name the right one with --column ROLE=NAME"
-    return Unjudged(missing, fix), list(found)
+    return LeftOut(tuple(found), unjudged=Unjudged(missing, fix))
 
 
-def _column_fault(shard: ShardFacts, required: Sequence[str], read: set[str]) -> str | None:
+def _has_owner(role: str, shard: ShardFacts, suite: Suite, context: Context) -> bool:
+    """Whether another verdict of the suite names the shard for this column."""
+    judged = [each.expectation for each in suite.expectations if skipped(each, context) is None]
+    if role not in shard.roles:
+        return any(isinstance(each, ExpectColumnsToExist) and role in each.columns for each in judged)
+    return any(isinstance(each, ExpectDtypesToFit) and each.column == role for each in judged)
+
+
+def _column_fault(shard: ShardFacts, required: Sequence[str], read: set[str]) -> tuple[str, str] | None:
+    """Return the first role that a shard lacks or cannot give as whole numbers, and that in words."""
     for role in required:
         if role not in shard.roles:
-            return f"no column {role}"
+            return role, f"no column {role}"
     for role in sorted({*required, *read} & set(shard.roles)):
         if not shard.can_read(role):
-            return f"column {shard.roles[role]} is {shard.type_of(role)}"
+            return role, f"column {shard.roles[role]} is {shard.type_of(role)}"
     return None
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import polars as pl
 
 from dataguard.engines import threads
 from dataguard.errors import ShardFault, SuiteError
-from dataguard.expectations import ExpectShardsToBeIntact
 from dataguard.expectations.context import Context, MetricTable, ShardFacts
+from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.result import Result
 from dataguard.run.dataset import Dataset, demand_token_column, open_dataset, paths_of, source_of_rows
 from dataguard.run.describe import (
@@ -32,6 +33,7 @@ from dataguard.suite.model import Suite
 from dataguard.suite.shipped import choose
 from dataguard.vocabulary.beside import beside_data
 from dataguard.vocabulary.loading import load_vocabulary
+from dataguard.vocabulary.tokenizer_files import has_tokenizer
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def run(request: Request) -> Judged:
     shards = dataset.facts(mapped)
     demand_token_column(shards, [each.expectation.column for each in suite.expectations])
     tokenizer = request.tokenizer
-    if tokenizer is None and request.model is None:
+    if tokenizer is None and not (request.model is not None and has_tokenizer(Path(request.model))):
         tokenizer = beside_data(paths_of(request.data))
         taken += [] if tokenizer is None else [f"{tokenizer.name}, beside the data"]
     vocabulary = load_vocabulary(

@@ -132,7 +132,7 @@ class _Gathered:
         parts = self._parts.get(name, [])
         if not parts or isinstance(parts[0], pl.Series):
             return pl.concat([pl.Series(name, [], dtype=kind), *(part.alias(name) for part in parts)])  # type: ignore[union-attr]
-        return pl.Series(name, np.concatenate(parts)).cast(kind)  # type: ignore[arg-type]
+        return pl.Series(name, np.concatenate(parts)).cast(kind)
 
 
 class _Sources:
