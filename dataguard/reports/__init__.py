@@ -1,0 +1,1 @@
+"""Reports: functions of a result, and of nothing else."""

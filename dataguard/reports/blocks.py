@@ -1,0 +1,167 @@
+"""One expectation that did not hold: what, where, why, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dataguard.reports.page import Page
+from dataguard.reports.reasons import in_words
+from dataguard.reports.text import number, printable, several, shorten
+from dataguard.result import ExpectationResult, Finding, Result
+
+INDENT = 6
+LABEL = 8
+MOST_PLACES, MOST_ROWS, MOST_SHARDS, MOST_RECORDS, MOST_CELLS = 3, 6, 3, 6, 60
+MANY = 100
+"""Judged rows from which on a share says more than the counts."""
+EXACT = 2**53
+
+
+def status_of(each: ExpectationResult, result: Result) -> str:
+    """Return the word for a verdict: pass, fail, warn (too mild to fail the run), or unjudged."""
+    if each.success:
+        return "pass"
+    if each.unjudged is not None:
+        return "unjudged"
+    return "fail" if any(each is failure for failure in result.failures()) else "warn"
+
+
+def block(each: ExpectationResult, result: Result, page: Page) -> None:
+    """Print a failed (or unjudged) expectation."""
+    status = status_of(each, result)
+    column = "" if each.column == "input_ids" else f" on {printable(each.column)}"
+    head = f"{printable(each.type)}{column}  {each.severity}"
+    page.labelled(
+        status if len(status) < INDENT else f"{status} ", head, page.style_of(status), max(INDENT, len(status) + 1)
+    )
+    for label, text in _parts(each):
+        page.labelled(f"{'':<{INDENT}}{label}", text, "bold", INDENT + LABEL)
+
+
+def _parts(each: ExpectationResult) -> Iterator[tuple[str, str]]:
+    """Yield the labelled parts of a block."""
+    if each.unjudged is not None:
+        yield "why", f"not judged: {printable(each.unjudged.missing)}"
+        yield "fix", printable(each.unjudged.fix)
+        return
+    if what := _what(each):
+        yield "what", what
+    yield from _listed("where", [where(found) for found in each.findings[:MOST_PLACES]])
+    yield from _listed("why", [*_reasons(each.details.get("reasons") or {})])
+    if asked := _pairs(each.kwargs, leave=("column", "by_source")):
+        yield "asked", asked
+    if isinstance(each.observed_value, Mapping | list | tuple) or not each.findings:
+        yield from _listed("found", [*_observed(each.observed_value)])
+    if by_source := each.details.get("by_source"):
+        counts = sorted(by_source.items(), key=lambda item: (-item[1], str(item[0])))
+        yield "source", several([f"{printable(name)} {number(count)}" for name, count in counts], MOST_ROWS)
+    yield from _listed("hint", [printable(hint) for hint in each.details.get("hints") or ()])
+    yield from _listed("note", [printable(note) for note in each.details.get("notes") or ()])
+    if each.fix:
+        yield "fix", printable(each.fix)
+
+
+def _listed(label: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for place, text in enumerate(texts):
+        yield label if place == 0 else "", text
+
+
+def _what(each: ExpectationResult) -> str:
+    """Return how many are unexpected, and which rows of which shards."""
+    rows: dict[str, list[int]] = {}
+    for found in each.findings:
+        if found.shard is not None and found.row is not None:
+            rows.setdefault(found.shard, []).append(found.row)
+    unit = "rows" if rows else _unit(each.findings)
+    parts = [_total(each, unit)]
+    if len(each.findings) > 1 and rows:
+        whole = len(each.findings) == each.unexpected_count
+        named = [
+            f"{printable(shard)} {_numbers(numbers, whole)}" for shard, numbers in list(rows.items())[:MOST_SHARDS]
+        ]
+        if len(rows) > MOST_SHARDS:
+            named.append(f"{number(len(rows) - MOST_SHARDS)} more shards" if whole else "more shards")
+        parts.append("; ".join(named))
+    return ": ".join(filter(None, parts))
+
+
+def _total(each: ExpectationResult, unit: str) -> str:
+    judged = (each.element_count or 0) - (each.missing_count or 0)
+    if not each.unexpected_count:
+        return ""
+    share = f" ({100 * each.unexpected_count / judged:.3g} %)" if judged >= MANY else ""
+    return f"{number(each.unexpected_count)} of {number(judged)} {unit}".rstrip() + share
+
+
+def _unit(findings: Sequence[Finding]) -> str:
+    if findings and findings[0].shard is not None:
+        return "shards"
+    return "sources" if findings and findings[0].source is not None else ""
+
+
+def _numbers(rows: Sequence[int], whole: bool) -> str:  # noqa: FBT001  # private, and said by its only caller
+    """Return row numbers; where the findings are only the first of many, nobody knows how many more there are."""
+    word = "row" if len(rows) == 1 and whole else "rows"
+    texts = [str(row) for row in rows]
+    return f"{word} " + (several(texts, MOST_ROWS) if whole else ", ".join([*texts[:MOST_ROWS], "…"]))
+
+
+def where(found: Finding) -> str:
+    """Return one place: shard, row, position, what stands there, the reason, and what is said of it."""
+    parts = []
+    if found.shard is not None:
+        parts.append(printable(found.shard))
+    if found.row is not None:
+        parts.append(f"row {found.row}")
+    if found.source is not None:
+        parts.append(f"source {printable(found.source)}")
+    place = " ".join(parts) or "the data set"
+    if found.position is not None:
+        place += f", position {found.position}"
+    if found.value is not None:
+        place += f": {_value(found.value)}"
+    return f"{place} ({printable(found.reason)})" + (f": {printable(found.detail)}" if found.detail else "")
+
+
+def _reasons(reasons: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each reason with its count, the most frequent first, and what it means."""
+    for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
+        words = in_words(reason)
+        yield f"{number(count)} {printable(reason)}" + (f": {words}" if words else "")
+
+
+def _pairs(values: Mapping[str, Any], leave: Sequence[str] = ()) -> str:
+    """Return names with their values, as far as those are numbers, words or short lists."""
+    told = []
+    for name, value in values.items():
+        if name in leave or value is None or isinstance(value, Mapping):
+            continue
+        text = _value(value)
+        if isinstance(value, list | tuple):
+            text = "[" + several([_value(each) for each in value], MOST_ROWS) + "]"
+        told.append(f"{printable(name)} {text}")
+    return ", ".join(told)
+
+
+def _value(value: Any) -> str:
+    """Return a value in few characters; whole numbers as they stand in the data, so that they can be searched for."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        value = int(value)
+    plain = isinstance(value, int) and not isinstance(value, bool)
+    return shorten(str(value) if plain else number(value), MOST_CELLS)
+
+
+def _observed(value: Any) -> Iterator[str]:
+    """Yield lines for what was observed: a number, names with numbers, or a record for each source."""
+    if isinstance(value, Mapping):
+        if pairs := _pairs(value):
+            yield pairs
+    elif isinstance(value, list | tuple):
+        records = [each for each in value if isinstance(each, Mapping)]
+        for each in records[:MOST_RECORDS]:
+            yield _pairs(each)
+        if len(records) > MOST_RECORDS:
+            yield f"and {number(len(records) - MOST_RECORDS)} more (in report.json)"
+    elif value is not None:
+        yield _value(value)

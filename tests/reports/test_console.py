@@ -1,0 +1,139 @@
+"""The console report: golden files at two widths, and what they cannot show.
+
+`DATAGUARD_GOLDEN=1` writes the golden files anew; read the difference.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from dataguard.expectations import EXPECTATIONS
+from dataguard.reports.blocks import status_of
+from dataguard.reports.console import print_report
+from dataguard.reports.reasons import in_words
+from dataguard.result import ExpectationResult, Finding, Result
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def printed(result: Result, width: int = 80, out: str | None = "dataguard-out", **options: Any) -> str:
+    file = options.pop("file", io.StringIO())
+    print_report(result, Console(file=file, width=width, **options), None if out is None else Path(out))
+    return str(file.getvalue())
+
+
+def one(**changes: Any) -> Result:
+    """Return a result with one expectation, failed unless told otherwise."""
+    given = {"type": "expect_x", "kwargs": {}, "severity": "critical", "success": False, **changes}
+    return Result("s", {}, (ExpectationResult(**given),), {})
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", ["failed", "passed"])
+def test_reads_like_the_golden_file(name: str, width: int, request: pytest.FixtureRequest) -> None:
+    text = printed(request.getfixturevalue(name), width)
+    golden = GOLDEN / f"{name}-{width}.txt"
+    if os.environ.get("DATAGUARD_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+def test_begins_with_the_verdict(failed: Result, passed: Result) -> None:
+    assert printed(failed).startswith("FAIL  suite sft: 4 of 8 expectations failed, 1 warning; 12,345 rows")
+    assert printed(passed).startswith("PASS  suite pretrain: 3 of 3 expectations hold; 5 rows, 20 tokens, 1 shard\n")
+
+
+def test_a_pipe_gets_no_escape_sequences_and_no_padding(failed: Result) -> None:
+    lines = printed(failed).split("\n")
+    assert not any("\x1b" in line or line != line.rstrip() for line in lines)
+
+
+def test_a_terminal_gets_the_same_words_in_colour(failed: Result) -> None:
+    coloured = printed(failed, force_terminal=True, color_system="standard")
+    assert "\x1b[1;31mFAIL" in coloured
+    assert "\x1b[31m" not in coloured.replace(r"\x1b[31m", "").replace("\x1b[1;31m", "")
+
+
+def test_only_paths_are_wider_than_the_terminal(failed: Result) -> None:
+    body, _, _ = printed(failed, 80).partition("\nout ")
+    assert max(map(len, body.split("\n"))) <= 80
+
+
+def test_names_from_data_are_shown_not_obeyed() -> None:
+    shard = "[red]\x1b[2J:smile:\n\u202e.arrow"
+    result = one(findings=(Finding("bad[/]", shard=shard, row=1, value="\x07[link=x]"),), unexpected_count=1)
+    text = printed(result, 120, force_terminal=True, color_system="standard")
+    assert r"[red]\x1b[2J:smile:\n\u202e.arrow row 1: \x07[link=x] (bad[/])" in text
+    assert "\x1b[2J" not in text
+
+
+def test_a_terminal_that_knows_only_ascii_is_spared(failed: Result) -> None:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding="ascii", newline="\n")
+    print_report(failed, Console(file=file, width=80), Path("ö"))
+    file.flush()
+    assert rb"\xf6/report.json" in raw.getvalue()
+    assert b"..." in raw.getvalue()
+
+
+def test_the_first_of_many_are_not_told_as_all() -> None:
+    findings = tuple(Finding("bad", shard=f"{shard}.arrow", row=row) for shard in "abcde" for row in range(40))
+    text = printed(one(findings=findings, unexpected_count=9_000, element_count=9_000), 200)
+    assert "9,000 of 9,000 (100 %): a.arrow rows 0, 1, 2, 3, 4, 5, …; " in text.replace(" rows (", " (")
+    assert "; more shards" in text
+
+
+def test_a_verdict_too_mild_to_fail_the_run_is_a_warning() -> None:
+    mild = one(severity="warning")
+    assert status_of(mild.results[0], mild) == "warn"
+    strict = replace(mild, fail_on="warning")
+    assert status_of(strict.results[0], strict) == "fail"
+
+
+def test_what_could_not_be_judged_fails_and_says_what_it_lacks(failed: Result) -> None:
+    text = printed(failed)
+    assert "unjudged expect_labels_to_align_with_input_ids on chosen_input_ids  critical" in text
+    assert "why     not judged: no shard has a column chosen_labels" in text
+
+
+def test_little_is_needed() -> None:
+    assert printed(Result("s", {}, (), {})).startswith("PASS  suite s: 0 of 0 expectations hold")
+    assert "expect_x" in printed(one())
+
+
+@pytest.mark.parametrize(
+    ("meta", "told", "untold"),
+    [
+        ({"rejected": 0}, "rejected.parquet  no rows", "quarantine"),
+        ({"rejected": 3}, "quarantine  the rejected rows; opens with datasets.load_from_disk", "first"),
+        ({"rejected": 3, "quarantine": None}, "rejected.parquet  all rejected rows", "quarantine"),
+        ({"rejected": 3, "quarantine": {"rows": 0, "limit": 5, "complete": False}}, "rejected.parquet", "load_from"),
+    ],
+)
+def test_says_where_things_lie(passed: Result, meta: dict[str, Any], told: str, untold: str) -> None:
+    accounting = {**passed.meta["accounting"], "rejected": meta.pop("rejected")}
+    text = printed(replace(passed, meta={**passed.meta, "accounting": accounting, **meta}))
+    assert told in text
+    assert untold not in text
+
+
+def test_says_nothing_of_files_where_none_were_written(passed: Result) -> None:
+    assert "report.json" not in printed(passed, out=None)
+
+
+@pytest.mark.parametrize("expectation", EXPECTATIONS.values(), ids=list(EXPECTATIONS))
+def test_every_reason_is_told_in_words(expectation: Any) -> None:
+    assert [reason for reason in expectation.reasons if in_words(reason) is None] == []
+
+
+def test_a_reason_of_somebody_elses_expectation_stands_as_it_is() -> None:
+    assert in_words("never_heard_of") is None
+    assert in_words("position_ids_length") == "position_ids is of another length than input_ids"
