@@ -141,6 +141,7 @@ def count_characters(values, offsets, attended, special, data, starts, classes, 
         start = offsets[row]
         code, wanted, lowest = np.int64(0), np.int64(0), np.int64(0)
         run, run_position, best, best_position = np.int64(0), np.int64(-1), np.int64(0), np.int64(-1)
+        begun = np.int64(-1)  # the token that holds the first byte of the character at hand
         for place in range(start, offsets[row + 1]):
             token = np.int64(values[place])
             known = 0 <= token < starts.size - 1
@@ -169,6 +170,8 @@ def count_characters(values, offsets, attended, special, data, starts, classes, 
                     run, run_position = np.int64(summary[token, TAIL]), place - start
                 continue
             for byte in range(starts[token], starts[token + 1]):
+                if data[byte] & 0xC0 != 0x80:
+                    begun = place - start
                 character, code, wanted, lowest = next_state(np.int64(data[byte]), code, wanted, lowest)
                 if character < 0:
                     continue
@@ -176,7 +179,7 @@ def count_characters(values, offsets, attended, special, data, starts, classes, 
                 numbers[kind, row] += 1
                 if kind == DIGIT:
                     if run == 0:
-                        run_position = place - start
+                        run_position = begun
                     run += 1
                     if run > best:
                         best, best_position = run, run_position

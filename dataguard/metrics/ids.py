@@ -20,8 +20,9 @@ NO_LIMIT = np.iinfo(np.int64).max
 class IdsOutside(Metric):
     """Ids of a row below 0 and at or beyond a limit, at any position, masked ones too; and the lowest and highest id.
 
-    `position` and `value` are those of the first id outside; `distinct` holds up to 50 of them, the lowest. Sentinels
-    are ids that something replaces before the lookup: they are never outside, and no lowest or highest.
+    `position` and `value` are those of the first negative id, else of the first beyond; `distinct` holds up to 50 of the ids
+    outside, the lowest. Sentinels are ids that something replaces before the lookup: they are never outside, and no lowest
+    or highest.
     """
 
     gives: ClassVar[Mapping[str, Any]] = {
@@ -59,8 +60,8 @@ class IdsOutside(Metric):
 def ids_outside(values, offsets, limit, sentinels, numbers):  # type: ignore[no-untyped-def]
     """Count each row's ids below 0 and at or beyond the limit.
 
-    numbers, shape (6, R): negative, beyond, position and value of the first of them (-1, 0: none), lowest and highest id
-    (0, -1: none).
+    numbers, shape (6, R): negative, beyond, position and value of the first negative one, else of the first beyond (-1, 0:
+    none), lowest and highest id (0, -1: none).
     """
     for row in range(offsets.size - 1):
         start = offsets[row]
@@ -74,13 +75,14 @@ def ids_outside(values, offsets, limit, sentinels, numbers):  # type: ignore[no-
                     sentinel = sentinel or each == token
                 if sentinel:
                     continue
-                if token < 0 or token >= limit:
+                if token < 0:
+                    if negative == 0:
+                        position, value = place - start, token
+                    negative += 1
+                elif token >= limit:
                     if position < 0:
                         position, value = place - start, token
-                    if token < 0:
-                        negative += 1
-                    else:
-                        beyond += 1
+                    beyond += 1
             if not seen:
                 lowest, highest, seen = token, token, True
             elif token < lowest:
