@@ -49,7 +49,7 @@ class ExpectAttentionMaskToMatchPadding(RowExpectation):
         attended = (right_end & (pads["attended_right"] > int(shared or vocabulary.pad == vocabulary.eos))) | (
             left_end & (pads["attended_left"] > int(shared or vocabulary.pad == vocabulary.bos))
         )
-        unclear = pads["trailing"] >= 2 if vocabulary.pad == vocabulary.eos else pl.lit(value=False)  # noqa: PLR2004
+        unclear = pads["trailing"] >= 2 if vocabulary.pad == vocabulary.eos else pl.lit(value=False)
         length = Lengths(self.column)["length"]
         from_right = length - padding["right"] - pads["attended_right"]
         return Judgement(
@@ -91,4 +91,5 @@ class ExpectAttentionMaskToMatchPadding(RowExpectation):
         inner, _ = self._inner(context, MetricTable(judged))
         if not inner:
             return {}
-        return {"notes": [f"{inner:,} rows attend the pad id {context.vocabulary.pad} in their middle: a real token, or a joined pad"]}
+        where = f"{inner:,} rows attend the pad id {context.vocabulary.pad} in their middle"
+        return {"notes": [f"{where}: a real token, or a joined pad"]}

@@ -180,7 +180,8 @@ class RowExpectation(Expectation):
         details = {"reasons": tally.reasons, "by_source": tally.by_source, **self.details(judged, context)}
         unknown = sorted(set(self.by_source) - set(context.sources))
         if unknown:
-            details["notes"] = [*details.get("notes", []), f"by_source names no source of this data: {', '.join(unknown)}"]
+            note = f"by_source names no source of this data: {', '.join(unknown)}"
+            details["notes"] = [*details.get("notes", []), note]
         return Outcome(
             success=self.holds(tally.unexpected, tally.rows - tally.missing),
             element_count=tally.rows,

@@ -10,8 +10,8 @@ import polars as pl
 import pyarrow as pa
 
 from dataguard.metrics.base import Attention
-from dataguard.shards.roles import ROLES, is_list, role_of
 from dataguard.result import Unjudged
+from dataguard.shards.roles import ROLES, is_list, role_of
 from dataguard.vocabulary.model import Vocabulary
 
 
@@ -109,8 +109,9 @@ class Context:
     def _absent_of_vocabulary(self, name: str) -> Unjudged | None:
         vocabulary = self.vocabulary
         if name == "causal":
+            missing = "the labels may not be those of a causal model"
             fix = "the tokenizer has a mask token, so that labels may be a masked language model's; name a suite to judge them"
-            return Unjudged("the labels may not be those of a causal model", fix) if vocabulary.mask is not None else None
+            return None if vocabulary.mask is None else Unjudged(missing, fix)
         if name == "vocabulary":
             name = "limit"
         if getattr(vocabulary, name) is not None:

@@ -35,7 +35,9 @@ class ExpectDtypesToFit(Expectation):
                 detail = f"{kind} cannot hold {what}" if reason != "not_integer" else f"{kind} is no list of integers"
                 if reason == "cannot_hold_ignore_index":
                     detail = f"{kind} cannot hold {self.ignore_index}"
-                found.append(Finding(shard=shard.name, column=self.column, reason=reason, value=str(kind), detail=detail))
+                found.append(
+                    Finding(shard=shard.name, column=self.column, reason=reason, value=str(kind), detail=detail)
+                )
         return Outcome(
             success=not found,
             element_count=len(judged),

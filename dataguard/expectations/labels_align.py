@@ -56,5 +56,7 @@ class ExpectLabelsToAlignWithInputIds(RowExpectation):
         fitting, rows = (int(counts[name][0] or 0) for name in ("fits", "all"))
         if not fitting or fitting < SHIFT_SHARE * rows:
             return {}
-        hint = f"{fitting:,} of {rows:,} mismatching rows fit shift {other} everywhere, and shift {self.shift} in places"
+        hint = (
+            f"{fitting:,} of {rows:,} mismatching rows fit shift {other} everywhere, and shift {self.shift} in places"
+        )
         return {"hints": [hint]}

@@ -50,7 +50,9 @@ class ExpectPaddingSideToBe(RowExpectation):
         """Count the rows padded on one side only, over the whole data set."""
         padding, judged = self._padding(context), ~without_content(context, self.column)
         left, right = padding["left"] > 0, padding["right"] > 0
-        counts = table.collect((judged & left & ~right).sum().alias("left"), (judged & right & ~left).sum().alias("right"))
+        counts = table.collect(
+            (judged & left & ~right).sum().alias("left"), (judged & right & ~left).sum().alias("right")
+        )
         return {side: int(count or 0) for side, count in counts.items()}
 
     def _minority(self, context: Context, table: MetricTable) -> str | None:

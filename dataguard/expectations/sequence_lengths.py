@@ -29,7 +29,8 @@ class ExpectSequenceLengthsToBeBetween(RowExpectation):
         return (Lengths(self.column),)
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
-        length = Lengths(self.column)["length"] - self.extra
+        stored = Lengths(self.column)["length"]
+        length = stored - self.extra
         cases = []
         if self.min_length is not None:
             cases.append((length < self.min_length, "too_short"))
@@ -40,4 +41,4 @@ class ExpectSequenceLengthsToBeBetween(RowExpectation):
         if not cases:
             fix = "give one of the arguments min_length, max_length and multiple_of (or --max-length N)"
             raise CannotJudge("no length is asked for", fix)
-        return Judgement(missing=null_or_empty(self.column), reason=first_reason(*cases), value=Lengths(self.column)["length"])
+        return Judgement(missing=null_or_empty(self.column), reason=first_reason(*cases), value=stored)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from dataguard.expectations.base import Expectation, Level, Outcome
 from dataguard.expectations.context import Context, MetricTable
@@ -27,15 +27,19 @@ class ExpectShardsToBeIntact(Expectation):
     """Every shard can be read from its first byte to its last; `allow` tolerates reasons."""
 
     level: ClassVar[Level] = "shard"
-    reasons: ClassVar[tuple[str, ...]] = Fault.__args__
+    reasons: ClassVar[tuple[str, ...]] = get_args(Fault)
     fix: ClassVar[str] = "copy or write these shards again"
 
     allow: tuple[Fault, ...] = ()
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
         broken = [(shard.name, *shard.fault) for shard in context.shards if shard.fault is not None]
-        found = [Finding(shard=name, reason=reason, detail=why) for name, reason, why in broken if reason not in self.allow]
-        tolerated = [f"{name} is {reason}, which is allowed: {why}" for name, reason, why in broken if reason in self.allow]
+        found = [
+            Finding(shard=name, reason=reason, detail=why) for name, reason, why in broken if reason not in self.allow
+        ]
+        tolerated = [
+            f"{name} is {reason}, which is allowed: {why}" for name, reason, why in broken if reason in self.allow
+        ]
         details = {
             "reasons": dict(sorted(Counter(each.reason for each in found).items())),
             "misnamed": [f"{shard.name} is {shard.layout}" for shard in context.shards if shard.misnamed],

@@ -104,7 +104,7 @@ def source_of(name: str, counts: pl.DataFrame, min_pile_up: float, known: Mappin
     rows, longest = int(counts["rows"].sum()), int(counts["length"][-1])
     at_longest = int(counts["rows"][-1])
     below = int(counts.filter(pl.col("length").is_between(longest - BELOW, longest - 1))["rows"].sum()) / BELOW
-    piled = at_longest >= 2 and at_longest >= min_pile_up * rows and at_longest >= 3 * below  # noqa: PLR2004 the catalogue's
+    piled = at_longest >= 2 and at_longest >= min_pile_up * rows and at_longest >= 3 * below
     cut, uncut = (counts.tail(1), counts.head(-1)) if piled else (counts.clear(), counts)
 
     def share(of: pl.DataFrame, token: str) -> float | None:
@@ -135,7 +135,7 @@ def differing(opinions: Mapping[str, Any], tokens: Mapping[str, int]) -> tuple[A
     weights: dict[Any, int] = {}
     for name, opinion in opinions.items():
         weights[opinion] = weights.get(opinion, 0) + tokens[name]
-    if len(weights) < 2:  # noqa: PLR2004 two opinions make a difference
+    if len(weights) < 2:
         return next(iter(weights), None), []
     most = max(weights.values())
     winners = [opinion for opinion, weight in weights.items() if weight == most]

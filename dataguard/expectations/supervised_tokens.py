@@ -25,7 +25,9 @@ class ExpectSupervisedTokensToBeBetween(RowExpectation):
     """
 
     reasons: ClassVar[tuple[str, ...]] = ("no_target_truncated", "no_target", "too_few", "too_many")
-    fix: ClassVar[str] = "drop rows without a target; where truncation took them, cut the prompt instead or raise max_length"
+    fix: ClassVar[str] = (
+        "drop rows without a target; where truncation took them, cut the prompt instead or raise max_length"
+    )
 
     min_value: Annotated[int, Field(ge=0)] | None = 1
     max_value: Annotated[int, Field(ge=0)] | None = None

@@ -31,5 +31,7 @@ class ExpectSymbolFractionToBeBelow(RowExpectation):
         share = characters["symbols"] / characters.visible
         heavy = (content["content"] >= self.min_tokens) & (characters.visible > 0) & (share > self.max_fraction)
         return Judgement(
-            missing=without_content(context, self.column), reason=first_reason((heavy, "symbol_heavy")), value=share.round(6)
+            missing=without_content(context, self.column),
+            reason=first_reason((heavy, "symbol_heavy")),
+            value=share.round(6),
         )

@@ -29,7 +29,9 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
 
     level: ClassVar[Level] = "source"
     reasons: ClassVar[tuple[str, ...]] = ("different_cap", "not_truncated", "different_side", "different_eos_policy")
-    fix: ClassVar[str] = "tokenize these sources again with the max_length, truncation side and eos policy of the others"
+    fix: ClassVar[str] = (
+        "tokenize these sources again with the max_length, truncation side and eos policy of the others"
+    )
 
     max_length: Annotated[int, Field(ge=1)] | None = None
     check: Annotated[tuple[Literal["cap", "side", "eos"], ...], Field(min_length=1)] = ("cap", "side", "eos")
@@ -51,7 +53,9 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
         ends = Ends.of(judged)
         cap, reasons = self._caps(judged)
         if "side" in self.check:
-            reasons = _minority(judged, {source.name: ends.side(source) for source in judged}, "different_side") | reasons
+            reasons = (
+                _minority(judged, {source.name: ends.side(source) for source in judged}, "different_side") | reasons
+            )
         if "eos" in self.check:
             keeping = {source.name: ends.keeps_eos(source) for source in judged}
             reasons = _minority(judged, keeping, "different_eos_policy") | reasons
@@ -62,7 +66,9 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
         if few:
             details["notes"] = [f"not judged, fewer than min_rows={self.min_rows} rows: {', '.join(few[:20])}"]
         findings = [
-            Finding(source=source.name, reason=reasons[source.name], column=self.column, value=source.cap or source.longest)
+            Finding(
+                source=source.name, reason=reasons[source.name], column=self.column, value=source.cap or source.longest
+            )
             for source in judged
             if source.name in reasons
         ]
@@ -89,7 +95,9 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
         )
         counts = by_length.sort("source", "length").collect(engine="streaming")
         if counts.is_empty():
-            raise CannotJudge("no row has a source", "give --column source=NAME, or put each source into a folder of its own")
+            raise CannotJudge(
+                "no row has a source", "give --column source=NAME, or put each source into a folder of its own"
+            )
         known = {"bos": vocabulary.bos is not None, "eos": vocabulary.eos is not None}
         found = [
             source_of(context.sources[place], each, self.min_pile_up, known)

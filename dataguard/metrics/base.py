@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,12 @@ def kernel(function: Function) -> Function:
 
     A kernel is given proven structure and read-only inputs (`frozen`), and writes into outputs of known size.
     """
+    compiled: Any
     try:
-        compiled: Function = njit(nogil=True, cache=True)(function)
+        compiled = njit(nogil=True, cache=True)(function)
     except RuntimeError:  # no folder to cache in can be written: then each process compiles for itself
         compiled = njit(nogil=True)(function)
-    return compiled
+    return cast("Function", compiled)
 
 
 @dataclass(frozen=True)

@@ -94,4 +94,5 @@ def count_content(values, offsets, attended, special, invisible, counts):  # typ
                     content += 1
                     if not (0 <= token < invisible.size and invisible[token]):
                         visible += 1
-        counts[0, row], counts[1, row], counts[2, row], counts[3, row], counts[4, row] = some, content, first, last, visible
+        counts[0, row], counts[1, row], counts[2, row] = some, content, first
+        counts[3, row], counts[4, row] = last, visible

@@ -1,0 +1,167 @@
+"""Small data for tests: rows of ids become batches and tables, an expectation and a table become a verdict."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+import dataguard
+from dataguard.metrics.base import Metric
+from dataguard.result import ExpectationResult
+from dataguard.shards.batch import Batch
+from dataguard.vocabulary.model import CharacterTable
+
+Rows = Sequence[Sequence[Any] | None]
+SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
+"""Ids 0 to 3 of `byte_tokenizer`; byte b is the id 4 + b."""
+
+
+def list_array(rows: Rows, kind: pa.DataType | None = None, layout: str = "list", skip: int = 0) -> pa.Array:
+    """Return rows as an Arrow array.
+
+    Args:
+        rows: Lists of numbers; None is a null row, or a null inside one.
+        kind: Type of the numbers; int32 where it is not told.
+        layout: list, large_list, list_view, or fixed (all rows must have one length).
+        skip: Cut the array out of a longer one: so many more rows stand before it, and one behind it.
+    """
+    kind = kind or pa.int32()
+    width = next((len(row) for row in rows if row is not None), 1)
+    filler = [[1] * (width if layout == "fixed" else 2)]
+    kinds = {
+        "list": pa.list_(kind),
+        "large_list": pa.large_list(kind),
+        "list_view": pa.list_view(kind),
+        "fixed": pa.list_(kind, width),
+    }
+    padded = [*filler * skip, *rows, *(filler if skip else [])]
+    return pa.array(padded, kinds[layout]).slice(skip, len(rows))
+
+
+def table_of(*, types: Mapping[str, pa.DataType] | None = None, **columns: Any) -> pa.Table:
+    """Return columns as a table: lists of numbers are int32 unless `types` says otherwise, what is no list is left alone."""
+    types, arrays = types or {}, {}
+    for name, rows in columns.items():
+        if isinstance(rows, pa.Array):
+            arrays[name] = rows
+        elif all(row is None or isinstance(row, list) for row in rows):
+            arrays[name] = list_array(rows, types.get(name))
+        else:
+            arrays[name] = pa.array(rows, types.get(name))
+    return pa.table(arrays)
+
+
+def batch_of(*, kind: pa.DataType | None = None, layout: str = "list", skip: int = 0, **columns: Rows) -> Batch:
+    """Return rows by role as metrics see them; the arguments are those of `list_array`, for input_ids alone."""
+    arrays = {
+        role: list_array(rows, kind, layout, skip) if role == "input_ids" else list_array(rows, pa.int64())
+        for role, rows in columns.items()
+    }
+    return Batch(arrays, len(next(iter(arrays.values()))))
+
+
+def numbers(metric: Metric, batch: Batch) -> list[dict[str, Any]]:
+    """Return what a metric gives, row by row."""
+    given = metric.compute(batch)
+    assert list(given) == list(metric.gives)
+    lists = {
+        name: values.to_list() if isinstance(values, pl.Series) else values.tolist() for name, values in given.items()
+    }
+    assert all(len(values) == batch.rows for values in lists.values())
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+def table_of_characters(*spelled: bytes) -> CharacterTable:
+    """Return a table in which id i stands for the i-th bytes."""
+    data = np.frombuffer(b"".join(spelled), np.uint8).copy()
+    offsets = np.cumsum([0, *(len(each) for each in spelled)]).astype(np.int64)
+    data.flags.writeable = offsets.flags.writeable = False
+    return CharacterTable(repr(spelled), data, offsets)
+
+
+def judged(
+    expectation: str,
+    data: Any,
+    *,
+    vocabulary: Mapping[str, Any] | None = None,
+    tokenizer: Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    severity: str | None = None,
+    **arguments: Any,
+) -> ExpectationResult:
+    """Return the verdict of one expectation.
+
+    Args:
+        expectation: Its type.
+        data: A table, columns as `table_of` takes them, or a path.
+        vocabulary, columns: `meta.dataguard` of the suite.
+        arguments: The expectation's own.
+    """
+    entry: dict[str, Any] = {"type": expectation, "kwargs": arguments}
+    if severity is not None:
+        entry["severity"] = severity
+    settings = {"vocabulary": dict(vocabulary or {}), "columns": dict(columns or {})}
+    suite = {"name": "test", "expectations": [entry], "meta": {"dataguard": settings}}
+    rows = table_of(**data) if isinstance(data, Mapping) else data
+    result = dataguard.validate(rows, suite=suite, tokenizer=tokenizer, parameters=parameters, jobs=1)
+    return next(each for each in result.results if each.type == expectation)
+
+
+def found(result: ExpectationResult) -> list[tuple[int | None, str]]:
+    """Return (row, reason) of every finding."""
+    return [(each.row, each.reason) for each in result.findings]
+
+
+def reasons(result: ExpectationResult) -> dict[str, int]:
+    """Return how often each reason was given."""
+    return dict(result.details.get("reasons", {}))
+
+
+@cache
+def byte_tokenizer(special: tuple[str, ...] = SPECIAL, names: tuple[str, ...] = ("pad", "bos", "eos", "unk")) -> Path:
+    """Return the folder of a byte-level tokenizer without merges: the special tokens first, then byte by byte.
+
+    Args:
+        special: The special tokens.
+        names: What each of them is called; fewer names than tokens leave the rest without.
+    """
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    spelled = {byte: chr(byte) for byte in printable} | {byte: chr(256 + place) for place, byte in enumerate(others)}
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    pieces = {token: place for place, token in enumerate(special)}
+    pieces |= {spelled[byte]: len(special) + byte for byte in range(256)}
+    document = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [{"id": place, "content": token, **flags} for place, token in enumerate(special)],
+        "normalizer": None,
+        "pre_tokenizer": byte_level,
+        "post_processor": None,
+        "decoder": byte_level,
+        "model": {"type": "BPE", "vocab": pieces, "merges": []},
+    }
+    scratch = tempfile.TemporaryDirectory(prefix="dataguard-test-")
+    atexit.register(scratch.cleanup)
+    folder = Path(scratch.name)
+    (folder / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
+    config = {f"{name}_token": token for name, token in zip(names, special, strict=False)}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    return folder
+
+
+def ids_of(text: str) -> list[int]:
+    """Return the ids of a text under `byte_tokenizer()`."""
+    return [len(SPECIAL) + byte for byte in text.encode()]

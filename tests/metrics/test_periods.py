@@ -1,0 +1,130 @@
+"""The most repeated pattern of a row, against every period and start, and against OLMo-core's own definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dataguard.metrics.base import Attention
+from dataguard.metrics.periods import Periods
+from dataguard.vocabulary.model import CharacterTable
+from tests.builders import batch_of, numbers, table_of_characters
+from tests.metrics.strategies import Given, attended, batches, ids, quick
+
+WHITE_0_AND_1 = table_of_characters(b" ", b"\n", b"a", b"b ", b"", b"c")
+
+
+def metric(special: tuple[int, ...] = (), ignored: CharacterTable | None = None, max_period: int = 13) -> Periods:
+    return Periods(Attention("input_ids"), special, ignored, max_period)
+
+
+def by_hand(tokens: list[int | None], white: set[int], max_period: int) -> tuple[int, int, int]:
+    """Return repeats, period and position; None is a token that repeats nothing."""
+    best = (0, 0, -1)
+    for period in range(1, max_period + 1):
+        for start in range(len(tokens) - 2 * period + 1):
+            pattern = tokens[start : start + period]
+            times = 1
+            while tokens[start + times * period : start + (times + 1) * period] == pattern and None not in pattern:
+                times += 1
+            if times > max(1, best[0]) and not set(pattern) <= white:
+                best = (times, period, start)
+    return best
+
+
+@quick
+@given(
+    batches(companion="attention_mask", values=lambda kind: ids(kind, 4), most=24),
+    st.integers(1, 6),
+    st.sampled_from([(), (0,), (2, 3)]),
+    st.booleans(),
+)
+def test_agrees_with_every_period_and_start(rows: Given, max_period: int, special: tuple[int, ...], ignore_white: bool):
+    measured = numbers(metric(special, WHITE_0_AND_1 if ignore_white else None, max_period), rows.batch)
+    for row, seen, own in zip(rows.rows, attended(rows, None), measured, strict=True):
+        if seen is not None:
+            tokens = [
+                token if see and token not in special else None for token, see in zip(row or [], seen, strict=True)
+            ]
+            expected = by_hand(tokens, {0, 1} if ignore_white else set(), max_period)
+            assert (own["repeats"], own["period"], own["position"]) == expected
+
+
+def olmo_core(row: npt.NDArray[np.int64], max_period: int) -> Iterator[int]:
+    """Yield how often each periodic sequence repeats, as `find_periodic_sequences` of OLMo-core defines it."""
+    for period in range(1, min(max_period, len(row) // 3) + 1):
+        padded = np.pad(row, (0, period - len(row) % period), constant_values=-1)
+        lines = padded.reshape(-1, period)
+        same = (lines == np.roll(lines, 1, axis=0)).all(axis=1)
+        places = np.flatnonzero(same)
+        for group in np.split(places, np.flatnonzero(np.diff(places) != 1) + 1):
+            if not group.size:
+                continue
+            start, end = (group[0] - 1) * period, (group[-1] + 1) * period
+            while start > 0 and row[start - 1] == row[start - 1 + period]:
+                start -= 1
+            while end < len(row) and row[end] == row[end - period]:
+                end += 1
+            if (times := (end - start) // period) > 2:
+                yield times
+
+
+@st.composite
+def planted(draw: st.DrawFn) -> list[int]:
+    """Return a row with a pattern of 1 to 15 tokens that stands 20 to 45 times, ragged at both ends."""
+    pattern = draw(st.lists(st.integers(0, 5), min_size=1, max_size=15))
+    length = draw(st.integers(20 * len(pattern), 45 * len(pattern)))
+    background = st.lists(st.integers(0, 30), max_size=20)
+    return [*draw(background), *(pattern * 45)[:length], *draw(background)]
+
+
+@quick
+@given(planted())
+def test_the_verdict_at_32_is_that_of_olmo_core(row: list[int]):
+    (own,) = numbers(metric(), batch_of(input_ids=[row]))
+    theirs = max(olmo_core(np.array(row, np.int64), 13), default=0)
+    assert (own["repeats"] >= 32) == (theirs >= 32)
+    assert own["repeats"] == theirs or max(own["repeats"], theirs) <= 2
+
+
+@pytest.mark.parametrize(
+    ("row", "repeats", "period", "position"),
+    [
+        ([], 0, 0, -1),
+        ([1], 0, 0, -1),
+        ([1, 2, 3], 0, 0, -1),
+        ([9, 1, 2, 1, 2, 1, 2, 8], 3, 2, 1),
+        ([1, 2, 1, 2, 1], 2, 2, 0),
+        ([5, 5, 5, 5], 4, 1, 0),
+        ([1, 1, 7, 2, 2, 2], 3, 1, 3),
+    ],
+)
+def test_tells_repeats_period_and_position(row: list[int], repeats: int, period: int, position: int):
+    assert numbers(metric(), batch_of(input_ids=[row])) == [
+        {"repeats": repeats, "period": period, "position": position}
+    ]
+
+
+def test_a_special_token_breaks_a_run():
+    row = [5, 5, 5, 0, 5, 5]
+    assert [each["repeats"] for each in numbers(metric(special=(0,)), batch_of(input_ids=[row, [0] * 9]))] == [3, 0]
+
+
+def test_an_unattended_token_breaks_a_run():
+    batch = batch_of(input_ids=[[5, 5, 5, 5]], attention_mask=[[1, 0, 1, 1]])
+    assert [each["repeats"] for each in numbers(metric(), batch)] == [2]
+
+
+def test_white_space_counts_only_with_something_visible():
+    rows = [[0] * 9, [0, 2] * 4, [0] * 9 + [2, 2]]
+    assert [each["repeats"] for each in numbers(metric(ignored=WHITE_0_AND_1), batch_of(input_ids=rows))] == [0, 4, 2]
+
+
+def test_the_longest_row_of_a_slice_has_room():
+    batch = batch_of(input_ids=[[5] * 200, [6], None], skip=3)
+    assert [each["repeats"] for each in numbers(metric(), batch)] == [200, 0, 0]
