@@ -44,15 +44,18 @@ class _Column:
         width = _TYPE_WIDTHS.get(self.numbers.get(1, -1), _OTHER_WIDTH)
         return max(self.numbers.get(6, 0), self.numbers[5] * width)
 
-    def end(self, what: str, file_size: int, footer: int) -> int:
-        """Return the byte behind all that belongs to it, which must lie between the magic and the footer."""
+    def end(self, what: str, footer: int) -> int:
+        """Return the byte behind all that belongs to it, which must lie between the magic and the footer.
+
+        A chunk without values may name any place.
+        """
         if self.other_file:
             raise ShardFault("unsupported_layout", f"{what} lies in another file, {self.other_file!r}")
         if self.is_encrypted:
             raise ShardFault("unsupported_layout", f"{what} is encrypted")
         if {5, 7, 9} - self.numbers.keys() or self.numbers[5] < 0:
             raise Malformed(f"{what} lacks its place, its size or its number of values")
-        places = [(self.start, self.numbers[7])]
+        places = [(self.start, self.numbers[7])] if self.numbers[5] else []
         places += [
             (self.indexes[at], self.indexes.get(length, 0)) for at, length in ((4, 5), (6, 7)) if at in self.indexes
         ]
@@ -60,11 +63,12 @@ class _Column:
         for at, length in places:
             if at < len(MAGIC) or length < 0:
                 raise ShardFault("corrupt", f"{what} is said to be {length:,} bytes at byte {at:,}")
-            if at + length > file_size:
-                raise ShardFault("truncated", f"{what} ends at byte {at + length:,} of a file of {file_size:,}")
             if at + length > footer:
-                raise ShardFault("corrupt", f"{what} reaches into the footer, to byte {at + length:,}")
-        return max(at + length for at, length in places)
+                detail = (
+                    f"{what} ends at byte {at + length:,}, but the footer begins at byte {footer:,}: bytes are missing"
+                )
+                raise ShardFault("truncated", detail)
+        return max((at + length for at, length in places), default=len(MAGIC))
 
 
 @dataclass
@@ -113,7 +117,7 @@ def read_footer(file: ShardFile, allow: frozenset[str]) -> Footer:
     size = _footer_size(file)
     start = file.size - _TAIL - size
     try:
-        rows, groups = _parsed(Reader(file.read(start, size)), file.size, start)
+        rows, groups = _parsed(Reader(file.read(start, size)), start)
     except Malformed as error:
         raise ShardFault("corrupt", f"the footer is broken: {error}") from error
     if sum(group.rows for group in groups) != rows:
@@ -142,7 +146,7 @@ def _footer_size(file: ShardFile) -> int:
     return size
 
 
-def _parsed(reader: Reader, file_size: int, footer: int) -> tuple[int, list[RowGroup]]:
+def _parsed(reader: Reader, footer: int) -> tuple[int, list[RowGroup]]:
     """Return the number of rows, and the row groups."""
     rows = 0
     groups: list[RowGroup] = []
@@ -151,7 +155,7 @@ def _parsed(reader: Reader, file_size: int, footer: int) -> tuple[int, list[RowG
             rows = reader.integer(kind)
         elif number == 4:
             for element in reader.elements(kind):
-                group = _row_group(reader, element, len(groups), file_size, footer)
+                group = _row_group(reader, element, len(groups), footer)
                 if groups and group.tops == groups[-1].tops:
                     group.tops = groups[-1].tops  # one list for all: there may be thousands of row groups
                 groups.append(group)
@@ -162,14 +166,14 @@ def _parsed(reader: Reader, file_size: int, footer: int) -> tuple[int, list[RowG
     return rows, groups
 
 
-def _row_group(reader: Reader, kind: Wire, place: int, file_size: int, footer: int) -> RowGroup:
+def _row_group(reader: Reader, kind: Wire, place: int, footer: int) -> RowGroup:
     group = RowGroup()
     for number, inner in reader.struct(kind):
         if number == 1:
             for element in reader.elements(inner):
                 column = _column(reader, element)
                 what = f"column {'.'.join(column.path)!r} of row group {place}"
-                group.add(column, column.end(what, file_size, footer))
+                group.add(column, column.end(what, footer))
         elif number == 3:
             group.rows = reader.integer(inner)
         else:
