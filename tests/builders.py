@@ -105,8 +105,9 @@ def judged(
         expectation: Its type.
         data: A table, columns as `table_of` takes them, or a path.
         vocabulary, columns: `meta.dataguard` of the suite.
-        arguments: The expectation's own.
+        arguments: The expectation's own; `columns_` is the argument `columns`.
     """
+    arguments = {name.removesuffix("_"): value for name, value in arguments.items()}
     entry: dict[str, Any] = {"type": expectation, "kwargs": arguments}
     if severity is not None:
         entry["severity"] = severity

@@ -13,7 +13,7 @@ from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
 from dataguard.shards.batch import NULL_ROW
-from dataguard.shards.roles import PER_TOKEN, companion, role_of
+from dataguard.shards.roles import INPUT_IDS, PER_TOKEN, companion, role_of
 
 
 class ExpectColumnsToHaveEqualLengths(RowExpectation):
@@ -49,7 +49,13 @@ class ExpectColumnsToHaveEqualLengths(RowExpectation):
         for each in reversed(self._others(context)):
             other = Lengths(each)
             differs = (other["nulls"] != NULL_ROW) & (other["length"] != own["length"])
-            cases.append((differs.fill_null(value=False), f"{role_of(each)}_length"))
+            cases.append((differs.fill_null(value=False), f"{_named(each)}_length"))
             value = pl.when(differs).then(other["length"]).otherwise(value)
         reason = first_reason(*reversed(cases)) if cases else pl.lit(None, pl.String)
         return Judgement(missing=own["nulls"] == NULL_ROW, reason=reason, value=value)
+
+
+def _named(column: str) -> str:
+    """Return the role of a column, or its name where that stands for none."""
+    role = role_of(column)
+    return column if role == INPUT_IDS else role
