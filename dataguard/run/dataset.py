@@ -122,7 +122,11 @@ def demand_token_column(shards: Sequence[ShardFacts], columns: Iterable[str]) ->
         return
     schema = intact[0].schema
     lists = sorted({field.name for shard in intact for field in shard.schema or () if is_integer_list(field.type)})
-    why = f"columns of integer lists: {', '.join(lists)}" if lists else f"columns: {', '.join(schema.names if schema else ())}"
+    why = (
+        f"columns of integer lists: {', '.join(lists)}"
+        if lists
+        else f"columns: {', '.join(schema.names if schema else ())}"
+    )
     fix = "say which column holds the token ids: --column input_ids=NAME"
     raise DataError("no column of token ids was found", where=intact[0].name, why=why, fix=fix)
 

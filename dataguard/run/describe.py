@@ -45,7 +45,12 @@ def describe_columns(context: Context) -> dict[str, list[str]]:
 def describe_skipped(verdicts: Verdicts) -> list[dict[str, Any]]:
     """Return the expectations that were skipped, with what is missing and what would supply it."""
     return [
-        {"type": each.expectation.type(), "column": each.expectation.column, "missing": absent.missing, "fix": absent.fix}
+        {
+            "type": each.expectation.type(),
+            "column": each.expectation.column,
+            "missing": absent.missing,
+            "fix": absent.fix,
+        }
         for each, absent in verdicts.skipped
     ]
 

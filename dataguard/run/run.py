@@ -22,9 +22,10 @@ from dataguard.run.describe import (
     describe_sources,
     describe_vocabulary,
 )
-from dataguard.run.judge import Verdicts, judge
+from dataguard.run.judge import judge
 from dataguard.run.plan import Plan, make_plan
 from dataguard.run.request import Request
+from dataguard.run.rows import Rows
 from dataguard.run.scan import Task, scan
 from dataguard.run.store import RunStore
 from dataguard.run.warm import warm
@@ -38,15 +39,11 @@ from dataguard.vocabulary.tokenizer_files import has_tokenizer
 
 @dataclass(frozen=True)
 class Judged:
-    """A data set that has been judged, with what is needed to set rows aside.
-
-    Args:
-        rejected: Every row that is set aside: shard (its name), row, expectations, reasons, in the order of DATA.
-    """
+    """A data set that has been judged, with what is needed to set rows aside."""
 
     result: Result
     dataset: Dataset
-    rejected: pl.LazyFrame
+    rows: Rows
 
 
 def run(request: Request) -> Judged:
@@ -71,9 +68,7 @@ def run(request: Request) -> Judged:
     vocabulary = load_vocabulary(
         tokenizer=tokenizer, model=request.model, given=suite.vocabulary, vocab_size=request.vocab_size
     )
-    context = Context(
-        vocabulary, shards, _likely_sources(dataset, shards, request), suite.parameters, dataset.ignored
-    )
+    context = Context(vocabulary, shards, _likely_sources(dataset, shards, request), suite.parameters, dataset.ignored)
     plan = make_plan(suite, context)
     store = RunStore(plan.metrics)
     shards = _scan(dataset, shards, plan, store, request)
@@ -83,7 +78,7 @@ def run(request: Request) -> Judged:
     if not verdicts.results:
         why = "; ".join(sorted({str(absent) for _, absent in verdicts.skipped}))
         raise SuiteError("nothing was judged: every expectation was skipped", file=suite.origin, why=why)
-    rejected = named(verdicts.rejected(suite), context)
+    rows = Rows(store, verdicts, suite, context)
     columns = describe_columns(context)
     taken += [f"column {', '.join(found)} as {role}" for role, found in columns.items() if role not in mapped]
     meta = {
@@ -97,7 +92,7 @@ def run(request: Request) -> Judged:
         "vocabulary": describe_vocabulary(vocabulary),
         "sources": describe_sources(table, context, plan.tokens),
         "skipped": describe_skipped(verdicts),
-        "accounting": account(context, _count(rejected), _broken_rows(dataset, context)),
+        "accounting": account(context, _count(rows.rejected()), _broken_rows(dataset, context)),
         "notes": [*dataset.notes, *store.notes()],
     }
     result = Result(
@@ -106,10 +101,10 @@ def run(request: Request) -> Judged:
         results=verdicts.results,
         meta=meta,
         fail_on=request.fail_on,
-        rejected=lambda: rejected.collect(engine="streaming"),
-        unexpected_rows=lambda kind: _unexpected(verdicts, kind, context),
+        rejected=rows.collect_rejected,
+        unexpected_rows=rows.unexpected,
     )
-    return Judged(result, dataset, rejected)
+    return Judged(result, dataset, rows)
 
 
 def _count(rows: pl.LazyFrame) -> int:
@@ -133,9 +128,7 @@ def _likely_sources(dataset: Dataset, shards: Sequence[ShardFacts], request: Req
     return ("",) if any(name or column for name, column in pairs) else ()
 
 
-def _tasks(
-    dataset: Dataset, shards: Sequence[ShardFacts], plan: Plan, request: Request
-) -> Iterable[Task]:
+def _tasks(dataset: Dataset, shards: Sequence[ShardFacts], plan: Plan, request: Request) -> Iterable[Task]:
     for place, (shard, opened, facts) in enumerate(zip(dataset.shards, dataset.opened, shards, strict=True)):
         if opened is None:
             continue
@@ -153,7 +146,9 @@ def _scan(
     request: Request,
 ) -> list[ShardFacts]:
     """Fill the store; return the shards with their tokens, and the faults that only reading brought to light."""
-    readable = [{role: kind for role in each.roles if each.can_read(role) and (kind := each.type_of(role))} for each in shards]
+    readable = [
+        {role: kind for role in each.roles if each.can_read(role) and (kind := each.type_of(role))} for each in shards
+    ]
     warm(plan.metrics, [types for types in readable if types], request.watch.note)
     known: dict[int, int] = {}
     faults: dict[int, ShardFault] = {}
@@ -182,22 +177,3 @@ def _broken_rows(dataset: Dataset, context: Context) -> list[int | None]:
     """Return the rows of each shard that is not intact: as announced where it could be opened, else None."""
     broken = [place for place, shard in enumerate(context.shards) if shard.fault is not None]
     return [None if (opened := dataset.opened[place]) is None else opened.rows for place in broken]
-
-
-def named(rows: pl.LazyFrame, context: Context) -> pl.LazyFrame:
-    """Replace the place of each shard by its name."""
-    names = pl.LazyFrame({"place": range(len(context.shards)), "name": [shard.name for shard in context.shards]})
-    names = names.with_columns(pl.col("place").cast(pl.UInt32))
-    joined = rows.join(names, left_on="shard", right_on="place", how="left", maintain_order="left")
-    return joined.with_columns(pl.col("name").alias("shard")).drop("name")
-
-
-def _unexpected(verdicts: Verdicts, kind: str, context: Context) -> pl.DataFrame:
-    frames = [
-        named(frame, context).select(
-            "shard", "row", pl.lit(result.column).alias("column"), "reason", "position", pl.col("value").cast(pl.Float64)
-        )
-        for result, frame in zip(verdicts.results, verdicts.unexpected, strict=True)
-        if result.type == kind and frame is not None
-    ]
-    return pl.concat(frames).collect(engine="streaming") if frames else pl.DataFrame()

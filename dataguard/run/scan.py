@@ -80,7 +80,9 @@ def scan(task: Task) -> Scanned:
     tokens = rows = 0
     try:
         for first, record_batch in task.opened.read(task.unit, task.columns):
-            _demand(first == task.unit.first_row + rows, f"row {task.unit.first_row + rows:,} was expected, {first:,} came")
+            _demand(
+                first == task.unit.first_row + rows, f"row {task.unit.first_row + rows:,} was expected, {first:,} came"
+            )
             rows += record_batch.num_rows
             sources.take(record_batch)
             names = set(record_batch.schema.names)
@@ -94,11 +96,13 @@ def scan(task: Task) -> Scanned:
         _demand(rows == task.unit.rows, f"{task.unit.rows:,} rows were announced, {rows:,} were read")
     except ShardFault as fault:
         return Scanned(task, fault=fault)
-    numbers = pl.DataFrame([
-        pl.Series("row", np.arange(task.unit.first_row, task.unit.first_row + rows), dtype=pl.Int64),
-        sources.series(rows),
-        *table.series(task.metrics),
-    ])
+    numbers = pl.DataFrame(
+        [
+            pl.Series("row", np.arange(task.unit.first_row, task.unit.first_row + rows), dtype=pl.Int64),
+            sources.series(rows),
+            *table.series(task.metrics),
+        ]
+    )
     return Scanned(task, numbers, sources.names, tokens)
 
 
@@ -124,9 +128,7 @@ class _Gathered:
             self._parts.setdefault(f"{metric.key}.{name}", []).append(numbers)
 
     def series(self, metrics: Sequence[Metric]) -> list[pl.Series]:
-        return [
-            self._join(f"{metric.key}.{name}", kind) for metric in metrics for name, kind in metric.gives.items()
-        ]
+        return [self._join(f"{metric.key}.{name}", kind) for metric in metrics for name, kind in metric.gives.items()]
 
     def _join(self, name: str, kind: Any) -> pl.Series:
         parts = self._parts.get(name, [])

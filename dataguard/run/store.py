@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,10 +26,8 @@ class RunStore:
     """
 
     def __init__(self, metrics: Sequence[Metric]) -> None:
-        self._schema = {
-            f"{metric.key}.{name}": kind for metric in metrics for name, kind in metric.gives.items()
-        }
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._schema = {f"{metric.key}.{name}": kind for metric in metrics for name, kind in metric.gives.items()}
+        self._folder: Path | None = None
         self._segments: list[Path] = []
         self._recent: list[pl.DataFrame] = []
         self._recent_bytes = 0
@@ -84,8 +84,9 @@ class RunStore:
 
     def _write_segment(self) -> None:
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="dataguard-")
-        path = Path(self._folder.name) / f"segment-{len(self._segments):05d}.parquet"
+            self._folder = Path(tempfile.mkdtemp(prefix="dataguard-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        path = self._folder / f"segment-{len(self._segments):05d}.parquet"
         pl.concat(self._recent).write_parquet(path, compression="lz4", statistics=False)
         self._segments.append(path)
         self._recent, self._recent_bytes = [], 0

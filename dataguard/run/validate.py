@@ -126,7 +126,7 @@ def _write(judged: Judged, outputs: Outputs, limit: int | None) -> Result:
     Args:
         limit: Bytes of rows to copy; None copies none.
     """
-    write_rejected(outputs.path(REJECTED), judged.rejected)
+    write_rejected(outputs.path(REJECTED), judged.rows.rejected())
     summary: dict[str, Any] = {"written": False}
     if limit is not None:
         parts = read_rejected(judged.dataset, outputs.path(REJECTED))

@@ -32,7 +32,9 @@ def warm(
         types: {role: Arrow type} of the shards, only roles that hold lists of whole numbers.
         note: Told once when compiling takes more than a second.
     """
-    timer = threading.Timer(PATIENCE, note, ["compiling kernels for their first use on this machine (once, some seconds)"])
+    timer = threading.Timer(
+        PATIENCE, note, ["compiling kernels for their first use on this machine (once, some seconds)"]
+    )
     timer.daemon = True
     timer.start()
     try:

@@ -1,0 +1,53 @@
+"""The rows of a judged data set: those that are set aside, and those that an expectation found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from dataguard.expectations.context import Context
+from dataguard.run.judge import Verdicts
+from dataguard.run.store import RunStore
+from dataguard.suite.model import Suite
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows by shard name, as long as somebody holds this: it holds the store that they are read from."""
+
+    store: RunStore
+    verdicts: Verdicts
+    suite: Suite
+    context: Context
+
+    def rejected(self) -> pl.LazyFrame:
+        """Return every row that is set aside: shard, row, expectations, reasons, in the order of DATA."""
+        return self._named(self.verdicts.rejected(self.suite))
+
+    def collect_rejected(self) -> pl.DataFrame:
+        """Return the same in memory."""
+        return self.rejected().collect(engine="streaming")
+
+    def unexpected(self, kind: str) -> pl.DataFrame:
+        """Return every unexpected row of the expectations of a type: shard, row, column, reason, position, value.
+
+        A position is null where the fault has none; values are 64-bit floats, null where there is none to tell.
+        """
+        columns = ("reason", "position", pl.col("value").cast(pl.Float64))
+        frames = [
+            self._named(frame).select("shard", "row", pl.lit(result.column).alias("column"), *columns)
+            for result, frame in zip(self.verdicts.results, self.verdicts.unexpected, strict=True)
+            if result.type == kind and frame is not None
+        ]
+        if frames:
+            return pl.concat(frames).collect(engine="streaming")
+        kinds = {"shard": pl.String, "row": pl.Int64, "column": pl.String, "reason": pl.String}
+        return pl.DataFrame(schema={**kinds, "position": pl.Int64, "value": pl.Float64})
+
+    def _named(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Replace the place of each shard by its name."""
+        names = pl.LazyFrame({"name": [shard.name for shard in self.context.shards]}, schema={"name": pl.String})
+        names = names.with_row_index("place")
+        joined = rows.join(names, left_on="shard", right_on="place", how="left", maintain_order="left")
+        return joined.with_columns(pl.col("name").alias("shard")).drop("name")
