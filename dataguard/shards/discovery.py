@@ -15,6 +15,8 @@ from dataguard.shards.names import is_left_by_datasets, is_shard, is_sidecar, pr
 from dataguard.shards.sniffing import HEAD, SHARDS, TABLES, Kind, recognise
 
 _MOST_TOLD = 10
+_SHORTEST = 8
+"""Bytes below which a file without a shard's suffix is not looked at: half a magic is no shard."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ def _no_shard(path: Path, name: str, state: SavedState | None) -> str | None:
 
 def _kind(path: Path) -> Kind | None:
     with ShardFile(path) as file:
-        return recognise(file.read(0, min(HEAD, file.size)))
+        return recognise(file.read(0, min(HEAD, file.size))) if file.size >= _SHORTEST else None
 
 
 def _uniquely_named(arguments: Sequence[_Argument]) -> list[Shard]:

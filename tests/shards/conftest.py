@@ -37,7 +37,9 @@ def encode() -> Callable[..., bytes]:
     def encoded(layout: str, table: pa.Table, rows: int = 2, compression: str | None = None) -> bytes:
         sink = io.BytesIO()
         if layout == "parquet":
-            pq.write_table(table, sink, row_group_size=rows, compression=compression or "snappy", write_page_checksum=True)
+            pq.write_table(
+                table, sink, row_group_size=rows, compression=compression or "snappy", write_page_checksum=True
+            )
             return sink.getvalue()
         new = {"stream": ipc.new_stream, "file": ipc.new_file}[layout]
         with new(sink, table.schema, options=ipc.IpcWriteOptions(compression=compression)) as writer:
@@ -63,7 +65,9 @@ def shard(tmp_path: Path) -> Callable[..., Shard]:
 def read() -> Callable[..., list[dict[str, Any]]]:
     """Return what opens a shard and gives all its rows, having checked that units and row numbers fit."""
 
-    def rows(shard: Shard, columns: list[str] | None = None, allow: frozenset[str] = frozenset()) -> list[dict[str, Any]]:
+    def rows(
+        shard: Shard, columns: list[str] | None = None, allow: frozenset[str] = frozenset()
+    ) -> list[dict[str, Any]]:
         opened = open_shard(shard, allow)
         found: list[dict[str, Any]] = []
         for unit in opened.units:

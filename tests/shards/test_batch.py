@@ -18,7 +18,9 @@ LAYOUTS = {
     "list_view": pa.list_view,
     "large_list_view": pa.large_list_view,
 }
-integers = st.sampled_from([pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()])
+integers = st.sampled_from(
+    [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()]
+)
 
 
 def rows_of(column: ListColumn) -> list[list[int]]:
@@ -50,7 +52,9 @@ def test_agrees_with_plain_lists(typed: tuple[pa.DataType, list[Any]], layout: s
     assert column.offsets[0] == 0
 
 
-@given(st.lists(st.one_of(st.none(), st.lists(st.integers(0, 9), min_size=3, max_size=3)), max_size=8), st.integers(0, 4))
+@given(
+    st.lists(st.one_of(st.none(), st.lists(st.integers(0, 9), min_size=3, max_size=3)), max_size=8), st.integers(0, 4)
+)
 def test_a_null_row_of_fixed_size_owns_nothing(rows: list[list[int] | None], skip: int):
     column = list_column(pa.array(rows, pa.list_(pa.int16(), 3)).slice(skip))
     assert (rows_of(column), column.nulls.tolist()) == by_hand(rows[skip:])  # type: ignore[arg-type]
@@ -58,7 +62,9 @@ def test_a_null_row_of_fixed_size_owns_nothing(rows: list[list[int] | None], ski
 
 def test_values_hidden_under_a_null_row_are_not_seen():
     mask = pa.array([False, True, False])
-    array = pa.ListArray.from_arrays(pa.array([0, 2, 4, 5], pa.int32()), pa.array([1, 2, 99, 98, 3], pa.int32()), mask=mask)
+    array = pa.ListArray.from_arrays(
+        pa.array([0, 2, 4, 5], pa.int32()), pa.array([1, 2, 99, 98, 3], pa.int32()), mask=mask
+    )
     column = list_column(array)
     assert rows_of(column) == [[1, 2], [], [3]]
     assert column.nulls.tolist() == [0, NULL_ROW, 0]

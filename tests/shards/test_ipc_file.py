@@ -35,7 +35,9 @@ def test_what_polars_writes_is_read(shard, read):
 @pytest.mark.parametrize("rows", [0, 2])
 def test_dictionaries_stand_before_all_batches(rows, shard, read):
     kind = pa.dictionary(pa.int8(), pa.string())
-    table = pa.table({"a": pa.array(["x", "y"]).dictionary_encode().cast(kind), "b": pa.array(["y", "z"]).dictionary_encode()})
+    table = pa.table(
+        {"a": pa.array(["x", "y"]).dictionary_encode().cast(kind), "b": pa.array(["y", "z"]).dictionary_encode()}
+    )
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table.slice(0, rows))

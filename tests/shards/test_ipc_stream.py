@@ -75,14 +75,13 @@ def test_a_lying_metadata_length_is_a_fault(lie, table, encode, shard, fault):
         assert fault(shard(lying)).reason in {"truncated", "corrupt"}
 
 
-@pytest.mark.parametrize(("body", "reason"), [(2**60, "truncated"), (-8, "corrupt"), (-(2**63), "corrupt")])
-def test_a_lying_body_length_is_a_fault(body, reason, table, encode, shard, fault):
+def test_a_lying_body_length_is_a_fault(table, encode, shard, fault):
     stream = encode("stream", table)
-    batch = ipc.read_message(pa.BufferReader(stream[message_ends(stream)[1] :]))
-    honest = struct.pack("<q", batch.body.size)
-    assert stream.count(honest) >= 1
-    at = stream.index(honest, message_ends(stream)[1])
-    assert fault(shard(stream[:at] + struct.pack("<q", body) + stream[at + 8 :])).reason == reason
+    second = message_ends(stream)[1]
+    honest = struct.pack("<q", ipc.read_message(pa.BufferReader(stream[second:])).body.size)
+    at = stream.index(honest, second)
+    for body, reason in ((2**60, "truncated"), (-8, "corrupt"), (-(2**63), "corrupt")):
+        assert fault(shard(stream[:at] + struct.pack("<q", body) + stream[at + 8 :])).reason == reason
 
 
 @pytest.mark.parametrize("rows", [0, 1, 4, -1, 2**40])

@@ -70,7 +70,10 @@ def test_a_table_in_memory_has_no_name_to_mislead(table):
         (b"\x28\xb5\x2f\xfd" + bytes(9), "unsupported_layout"),
         (b"PK\x03\x04" + bytes(30), "unsupported_layout"),
         (b"\x89HDF\r\n\x1a\n" + bytes(30), "unsupported_layout"),
-        (b"\x01\0\0\0" + (24).to_bytes(4, "little") + (30).to_bytes(4, "little") + b'{"a": 1}    ', "unsupported_layout"),
+        (
+            b"\x01\0\0\0" + (24).to_bytes(4, "little") + (30).to_bytes(4, "little") + b'{"a": 1}    ',
+            "unsupported_layout",
+        ),
     ],
 )
 def test_what_is_no_readable_shard_has_a_reason(data, reason, shard, fault):
@@ -139,12 +142,12 @@ def test_a_file_that_changes_while_it_is_read_is_unreadable(layout, table, encod
 
 @pytest.mark.parametrize("layout", ["stream", "file", "parquet"])
 def test_an_open_shard_holds_no_file_and_can_be_sent_elsewhere(layout, table, encode, shard):
-    before = set(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else set()
+    descriptors = Path("/proc/self/fd")
+    before = len([*descriptors.iterdir()]) if descriptors.exists() else 0
     opened = pickle.loads(pickle.dumps(open_shard(shard(encode(layout, table)))))
     batches = [batch for unit in opened.units for _, batch in opened.read(unit)]
     assert pa.Table.from_batches(batches).to_pylist() == table.to_pylist()
-    if before:
-        assert len(os.listdir("/proc/self/fd")) == len(before)
+    assert before == (len([*descriptors.iterdir()]) if descriptors.exists() else 0)
 
 
 def test_a_name_of_a_column_that_is_no_utf8_is_corrupt(encode, shard, fault):
@@ -153,10 +156,10 @@ def test_a_name_of_a_column_that_is_no_utf8_is_corrupt(encode, shard, fault):
     assert fault(shard(stream.replace(b"inner", b"inn\xffr"))).reason == "corrupt"
 
 
-@pytest.mark.parametrize("name", ["run[0] é 100%.arrow", "数据 *?.parquet"])
 @pytest.mark.parametrize("layout", ["stream", "file", "parquet"])
-def test_paths_are_taken_literally(name, layout, table, encode, shard, read):
-    assert read(shard(encode(layout, table), name)) == table.to_pylist()
+def test_paths_are_taken_literally(layout, table, encode, shard, read):
+    for name in ("run[0] é 100%.arrow", "数据 *?.parquet"):
+        assert read(shard(encode(layout, table), name)) == table.to_pylist()
 
 
 def test_a_path_that_is_no_utf8_is_read(tmp_path, table, encode, read):
