@@ -93,7 +93,7 @@ class Context:
             given: The expectation's arguments.
         """
         if name in given:
-            return None if given[name] is not None else Unjudged(f"{name} is not given", f"give --set {name}=VALUE")
+            return None if given[name] is not None else _not_given(name)
         if name == "source":
             fix = "give --column source=NAME, or put each source into a folder of its own"
             return None if self.sources else Unjudged("the rows have no source", fix)
@@ -102,8 +102,7 @@ class Context:
         if self.has(name):
             return None
         if name in self.parameters:
-            fix = f"give --set {name}=VALUE"
-            return Unjudged(f"{name} is not given", fix) if self.parameters[name] is None else None
+            return _not_given(name) if self.parameters[name] is None else None
         return Unjudged(f"no shard has a column {name}", f"give --column {name}=NAME where it has another name")
 
     def _absent_of_vocabulary(self, name: str) -> Unjudged | None:
@@ -117,6 +116,11 @@ class Context:
         if getattr(vocabulary, name) is not None:
             return None
         return Unjudged(*VOCABULARY_FIELDS[name])
+
+
+def _not_given(name: str) -> Unjudged:
+    option = "--max-length N" if name == "max_length" else f"--set {name}=VALUE"
+    return Unjudged(f"{name} is not given", f"give {option}")
 
 
 VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
