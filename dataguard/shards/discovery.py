@@ -138,6 +138,8 @@ class _Argument:
 
     def _not_entered(self, path: Path) -> str | None:
         """Return why a folder is left out."""
+        if path.name == "lost+found":
+            return "the file system's own, which only root may list"
         try:
             status = path.stat()
         except OSError:

@@ -74,6 +74,7 @@ def test_what_is_no_shard_is_listed_with_its_reason(folder, stream):
             ".hidden.arrow": stream,
             "_SUCCESS": b"",
             ".git/x.arrow": stream,
+            "lost+found/x.arrow": stream,
             "README.md": b"# data",
             "LICENSE": b"free",
             "docs.csv.gz": b"\x1f\x8b",
@@ -88,7 +89,7 @@ def test_what_is_no_shard_is_listed_with_its_reason(folder, stream):
     assert [shard.name for shard in found.shards] == ["part.arrow"]
     ignored = dict(found.ignored)
     assert set(ignored) == {
-        *(".hidden.arrow", "_SUCCESS", ".git/", "README.md", "LICENSE", "docs.csv.gz", "index.json"),
+        *(".hidden.arrow", "_SUCCESS", ".git/", "lost+found/", "README.md", "LICENSE", "docs.csv.gz", "index.json"),
         *("model.safetensors", "weights.pt", "raw.jsonl", "pointer"),
     }
     assert ignored["_SUCCESS"] == "its name begins with _"
