@@ -17,17 +17,17 @@ from dataguard.errors import ShardFault
 from dataguard.shards.roles import ATTENTION_MASK, companion, is_list
 
 Offsets = npt.NDArray[np.int64]
-Values = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+Values = npt.NDArray[np.signedinteger[Any]]
 
 Derived = TypeVar("Derived")
-Array = TypeVar("Array", bound=npt.NDArray[np.generic])
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 NULL_ROW, NULL_ELEMENT = 1, 2
 _MOST_VIEW_VALUES = 1 << 28
 _INT64_MAX = np.iinfo(np.int64).max
 
 
-def frozen(array: Array) -> Array:
+def frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     """Return the array, contiguous and read-only, so that a kernel sees one type whatever it was cut from."""
     whole = np.ascontiguousarray(array)
     whole.flags.writeable = False
@@ -117,11 +117,11 @@ def _numbers(flat: pa.Array) -> Values:
         flat, kind = flat.cast(pa.uint8()), pa.uint8()
     if not pa.types.is_integer(kind):
         raise ShardFault("unsupported_layout", f"lists of {kind} hold no whole numbers")
-    numbers = (flat.fill_null(pa.scalar(0, kind)) if flat.null_count else flat).to_numpy()
+    numbers: npt.NDArray[Any] = (flat.fill_null(pa.scalar(0, kind)) if flat.null_count else flat).to_numpy()
     if numbers.dtype == np.uint64:
-        return np.minimum(numbers, np.uint64(_INT64_MAX)).astype(np.int64)
+        numbers = np.minimum(numbers, np.uint64(_INT64_MAX))
     wide = numbers.dtype.itemsize == 8 or numbers.dtype == np.uint32
-    return numbers.astype(np.int64 if wide else np.int32, copy=False)
+    return numbers.astype(np.int64, copy=False) if wide else numbers.astype(np.int32, copy=False)
 
 
 class Batch:

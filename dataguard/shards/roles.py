@@ -55,7 +55,7 @@ def role_of(column: str) -> str:
 
 def is_list(kind: pa.DataType) -> bool:
     """Whether a column's rows are lists, in any of Arrow's layouts."""
-    return (
+    return bool(
         pa.types.is_list(kind)
         or pa.types.is_large_list(kind)
         or pa.types.is_fixed_size_list(kind)
