@@ -43,7 +43,9 @@ def list_array(rows: Rows, kind: pa.DataType | None = None, layout: str = "list"
         "list_view": pa.list_view(kind),
         "fixed": pa.list_(kind, width),
     }
-    padded = [*filler * skip, *rows, *(filler if skip else [])]
+    padded: list[Any] = [*filler * skip, *rows, *(filler if skip else [])]
+    if pa.types.is_boolean(kind):
+        padded = [None if row is None else [None if each is None else bool(each) for each in row] for row in padded]
     return pa.array(padded, kinds[layout]).slice(skip, len(rows))
 
 

@@ -149,19 +149,23 @@ class RowExpectation(Expectation):
         """Return the metrics of the expectation and of its variants."""
         return [metric for each in (self, *self.variants().values()) for metric in each.metrics(context)]
 
+    def variants_here(self, context: Context) -> list[tuple[pl.Expr, Self]]:
+        """Return the variants of the sources that there are, each with what is true in its rows."""
+        places = {source: place for place, source in enumerate(context.sources)}
+        known = [(source, variant) for source, variant in self.variants().items() if source in places]
+        return [(pl.col("source") == places[source], variant) for source, variant in known]
+
     def judgement_by_source(self, context: Context, table: MetricTable) -> Judgement:
         """Return how a row is judged, with the arguments that hold for its source."""
         whole = self.judgement(context, table)
-        places = {source: place for place, source in enumerate(context.sources)}
-        for source, variant in self.variants().items():
-            if source in places:
-                own, here = variant.judgement(context, table), pl.col("source") == places[source]
-                whole = Judgement(
-                    missing=_either(here, own.missing, whole.missing),
-                    reason=_either(here, own.reason, whole.reason),
-                    position=_either(here, own.position, whole.position),
-                    value=_either(here, own.value, whole.value),
-                )
+        for here, variant in self.variants_here(context):
+            own = variant.judgement(context, table)
+            whole = Judgement(
+                missing=_either(here, own.missing, whole.missing),
+                reason=_either(here, own.reason, whole.reason),
+                position=_either(here, own.position, whole.position),
+                value=_either(here, own.value, whole.value),
+            )
         return whole
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:

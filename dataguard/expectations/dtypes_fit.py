@@ -11,11 +11,18 @@ from pydantic import Field
 from dataguard.expectations.base import CannotJudge, Expectation, Level, Outcome
 from dataguard.expectations.context import VOCABULARY_FIELDS, Context, MetricTable
 from dataguard.result import MOST_ENTRIES, Finding
-from dataguard.shards.roles import LABELS, is_list, role_of
+from dataguard.shards.roles import ATTENTION_MASK, INPUT_IDS, LABELS, is_list, role_of
+
+IDS = (INPUT_IDS, LABELS, "prompt_ids")
+"""Roles that hold ids of the vocabulary; a name that stands for no role is taken as input_ids."""
+MASKS = (ATTENTION_MASK, "loss_mask")
 
 
 class ExpectDtypesToFit(Expectation):
-    """The column's type holds what it must: the vocabulary's ids, ignore_index (labels), max_length (position_ids)."""
+    """The column's type holds what it must: the vocabulary's ids, ignore_index (labels), max_length (position_ids).
+
+    Masks and document numbers must be whole numbers; masks may be booleans.
+    """
 
     level: ClassVar[Level] = "shard"
     reasons: ClassVar[tuple[str, ...]] = ("too_narrow", "not_integer", "cannot_hold_ignore_index")
@@ -25,16 +32,14 @@ class ExpectDtypesToFit(Expectation):
     ignore_index: int = -100
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
-        highest, what = self._highest(context)
+        highest = self._highest(context)
         found = []
         judged = [(shard, kind) for shard in context.intact if (kind := shard.type_of(self.column)) is not None]
         if not judged:
             raise CannotJudge(f"no shard has a column {self.column}", f"give --column {self.column}=NAME")
         for shard, kind in judged:
-            if reason := self._fault(kind, highest):
-                detail = f"{kind} cannot hold {what}" if reason != "not_integer" else f"{kind} is no list of integers"
-                if reason == "cannot_hold_ignore_index":
-                    detail = f"{kind} cannot hold {self.ignore_index}"
+            if (fault := self._fault(kind, highest)) is not None:
+                reason, detail = fault
                 found.append(
                     Finding(shard=shard.name, column=self.column, reason=reason, value=str(kind), detail=detail)
                 )
@@ -48,27 +53,31 @@ class ExpectDtypesToFit(Expectation):
             details={"reasons": dict(sorted(Counter(each.reason for each in found).items()))} if found else {},
         )
 
-    def _highest(self, context: Context) -> tuple[int, str]:
-        """Return the highest number that the column must hold, and what it is for people."""
-        if role_of(self.column) == "position_ids":
+    def _highest(self, context: Context) -> int:
+        """Return the highest number that the column must hold; 0 where the type alone is judged."""
+        role = role_of(self.column)
+        if role == "position_ids":
             if self.max_length is None:
                 raise CannotJudge("max_length is not given", "give the argument max_length, or --max-length N")
-            return self.max_length - 1, f"position {self.max_length - 1}"
+            return self.max_length - 1
+        if role not in IDS:
+            return 0
         size = context.vocabulary.limit if context.vocabulary.size is None else context.vocabulary.size
         if size is None:
             raise CannotJudge(*VOCABULARY_FIELDS["limit"])
-        return size - 1, f"id {size - 1}"
+        return size - 1
 
-    def _fault(self, kind: pa.DataType, highest: int) -> str | None:
-        inner = kind.value_type if is_list(kind) else kind
-        if pa.types.is_null(inner):
+    def _fault(self, kind: pa.DataType, highest: int) -> tuple[str, str] | None:
+        """Return the reason why a type does not fit, and that in words."""
+        inner, role = kind.value_type if is_list(kind) else kind, role_of(self.column)
+        if pa.types.is_null(inner) or (is_list(kind) and role in MASKS and pa.types.is_boolean(inner)):
             return None
         if not is_list(kind) or not pa.types.is_integer(inner):
-            return "not_integer"
+            return "not_integer", f"{kind} is no list of integers"
         signed = pa.types.is_signed_integer(inner)
         top = 2 ** (inner.bit_width - signed) - 1
         if highest > top:
-            return "too_narrow"
-        if role_of(self.column) == LABELS and not (-(top + 1) if signed else 0) <= self.ignore_index <= top:
-            return "cannot_hold_ignore_index"
+            return "too_narrow", f"{kind} cannot hold {'position' if role == 'position_ids' else 'id'} {highest}"
+        if role == LABELS and not (-(top + 1) if signed else 0) <= self.ignore_index <= top:
+            return "cannot_hold_ignore_index", f"{kind} cannot hold {self.ignore_index}"
         return None

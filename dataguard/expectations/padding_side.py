@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import polars as pl
@@ -68,15 +69,7 @@ class ExpectPaddingSideToBe(RowExpectation):
         success = outcome.success
         if self.side == "auto" and sides["left"] == sides["right"] > 0:
             details["reasons"] = {**details.get("reasons", {}), "mixed_sides": sides["left"] + sides["right"]}
-            details["notes"] = ["as many rows are padded left as right: no side is the wrong one, so no row is named"]
+            note = "as many rows are padded left as right: no side is the wrong one, so no row is named"
+            details["notes"] = [*details.get("notes", []), note]
             success = False
-        return Outcome(
-            success=success,
-            element_count=outcome.element_count,
-            unexpected_count=outcome.unexpected_count,
-            missing_count=outcome.missing_count,
-            observed_value=sides,
-            findings=outcome.findings,
-            details=details,
-            unexpected=outcome.unexpected,
-        )
+        return replace(outcome, success=success, observed_value=sides, details=details)

@@ -26,15 +26,16 @@ class ExpectTokenIdsToBeInVocabulary(RowExpectation):
     limit: Annotated[int, Field(ge=1)] | None = None
     sentinels: tuple[int, ...] = ()
 
-    def _ids(self, context: Context) -> IdsOutside:
+    def ids_outside(self, context: Context) -> IdsOutside:
+        """Return the metric of the ids that cannot be looked up."""
         limit = context.vocabulary.limit if self.limit is None else self.limit
         return IdsOutside(self.column, limit, tuple(sorted(set(self.sentinels))))
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), self._ids(context))
+        return (Lengths(self.column), self.ids_outside(context))
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
-        ids = self._ids(context)
+        ids = self.ids_outside(context)
         return Judgement(
             missing=null_or_empty(self.column),
             reason=first_reason((ids["negative"] > 0, "negative"), (ids["beyond"] > 0, "beyond_limit")),
@@ -43,22 +44,22 @@ class ExpectTokenIdsToBeInVocabulary(RowExpectation):
         )
 
     def unknown(self, context: Context) -> Unjudged | None:
-        return Unjudged(*VOCABULARY_FIELDS["limit"]) if self._ids(context).limit is None else None
+        return Unjudged(*VOCABULARY_FIELDS["limit"]) if self.ids_outside(context).limit is None else None
 
     def observed(self, judged: pl.LazyFrame, context: Context) -> Any:
-        ids = self._ids(context)
+        ids = self.ids_outside(context)
         seen = judged.filter(~pl.col("missing") & (ids["highest"] >= ids["lowest"]))
         row = seen.select(lowest=ids["lowest"].min(), highest=ids["highest"].max()).collect(engine="streaming")
-        return {**row.row(0, named=True), "limit": self._ids(context).limit}
+        return {**row.row(0, named=True), "limit": self.ids_outside(context).limit}
 
     def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
         found = judged.filter(pl.col("reason").is_not_null())
-        hits, distinct = pl.lit(0, pl.Int64), []
-        for each in (self, *self.variants().values()):
-            ids = each._ids(context)
-            hits = pl.max_horizontal(hits, ids["negative"] + ids["beyond"])
-            distinct.append(ids["distinct"])
-        totals = found.select(hits.sum().alias("hits")).collect(engine="streaming")
-        lists = found.select(pl.concat_list(distinct).alias("id")).explode("id").drop_nulls().unique()
-        lowest = lists.sort("id").head(MOST_DISTINCT).collect(engine="streaming")
-        return {"hits": int(totals["hits"][0] or 0), "distinct_ids": lowest["id"].to_list()}
+        ids = self.ids_outside(context)
+        hits, distinct = ids["negative"] + ids["beyond"], ids["distinct"]
+        for here, variant in self.variants_here(context):
+            own = variant.ids_outside(context)
+            hits = pl.when(here).then(own["negative"] + own["beyond"]).otherwise(hits)
+            distinct = pl.when(here).then(own["distinct"]).otherwise(distinct)
+        total = found.select(hits.cast(pl.Int64).sum().alias("hits")).collect(engine="streaming").item()
+        lowest = found.select(distinct.alias("id")).explode("id").drop_nulls().unique().sort("id").head(MOST_DISTINCT)
+        return {"hits": int(total or 0), "distinct_ids": lowest.collect(engine="streaming")["id"].to_list()}

@@ -45,10 +45,12 @@ def test_a_row_of_no_tokens_with_labels_is_unequal():
 
 
 def test_other_types_and_layouts_are_compared_by_length():
-    rows = pa.table({
-        "input_ids": list_array([[5, 6], [5, 6]], pa.uint16(), "fixed"),
-        "attention_mask": list_array([[True, True], [True]], pa.bool_(), "large_list"),
-    })
+    rows = pa.table(
+        {
+            "input_ids": list_array([[5, 6], [5, 6]], pa.uint16(), "fixed"),
+            "attention_mask": list_array([[True, True], [True]], pa.bool_(), "large_list"),
+        }
+    )
     assert found(judged(EQUAL, rows)) == [(1, "attention_mask_length")]
 
 

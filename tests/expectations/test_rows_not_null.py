@@ -36,7 +36,9 @@ def test_a_list_of_nothing_but_nulls():
 
 
 def test_a_null_row_that_hides_values_is_null():
-    hiding = pa.ListArray.from_arrays(pa.array([0, 2, 4]), pa.array([1, 2, 3, 4], pa.int32()), mask=pa.array([True, False]))
+    hiding = pa.ListArray.from_arrays(
+        pa.array([0, 2, 4]), pa.array([1, 2, 3, 4], pa.int32()), mask=pa.array([True, False])
+    )
     assert found(judged(NULL, pa.table({"input_ids": hiding}))) == [(0, "null_row")]
 
 

@@ -19,7 +19,10 @@ ROWS = {"input_ids": [[1] * length for length in (2, 3, 4, 5)]}
         ({"max_length": 4}, [(3, "too_long")]),
         ({"min_length": 2, "max_length": 5}, []),
         ({"multiple_of": 2}, [(1, "not_multiple"), (3, "not_multiple")]),
-        ({"min_length": 3, "max_length": 3, "multiple_of": 2}, [(0, "too_short"), (1, "not_multiple"), (2, "too_long"), (3, "too_long")]),
+        (
+            {"min_length": 3, "max_length": 3, "multiple_of": 2},
+            [(0, "too_short"), (1, "not_multiple"), (2, "too_long"), (3, "too_long")],
+        ),
         ({"max_length": 4, "extra": 1}, []),
         ({"max_length": 3, "extra": 1}, [(3, "too_long")]),
         ({"min_length": 2, "extra": 1}, [(0, "too_short")]),
