@@ -46,24 +46,25 @@ class ExpectAttentionMaskToMatchPadding(RowExpectation):
         shared = self._shared(context, table)
         left_end = (padding["left"] > 0) | (padding["right"] == 0)
         right_end = (padding["right"] > 0) | (padding["left"] == 0)
-        attended = (right_end & (pads["attended_right"] > int(shared or vocabulary.pad == vocabulary.eos))) | (
-            left_end & (pads["attended_left"] > int(shared or vocabulary.pad == vocabulary.bos))
-        )
+        real_right = int(shared or vocabulary.pad == vocabulary.eos)
+        real_left = int(shared or vocabulary.pad == vocabulary.bos)
+        too_many_right = right_end & (pads["attended_right"] > real_right)
+        too_many_left = left_end & (pads["attended_left"] > real_left)
         unclear = pads["trailing"] >= 2 if vocabulary.pad == vocabulary.eos else pl.lit(value=False)
         length = Lengths(self.column)["length"]
-        from_right = length - padding["right"] - pads["attended_right"]
+        first_right = length - padding["right"] - pads["attended_right"] + real_right
         return Judgement(
             missing=without_content(context, self.column),
             reason=first_reason(
-                (pads["masked"] & attended, "attended_padding"),
+                (pads["masked"] & (too_many_right | too_many_left), "attended_padding"),
                 (pads["masked"] & (pads["masked_token"] >= 0), "masked_token"),
                 (~pads["masked"] & unclear, "mask_not_inferable"),
             ),
             position=pl.when(~pads["masked"])
             .then(length - pads["trailing"])
-            .when(right_end & (pads["attended_right"] > 0) & attended)
-            .then(from_right)
-            .when(attended)
+            .when(too_many_right)
+            .then(first_right)
+            .when(too_many_left)
             .then(padding["left"])
             .otherwise(pads["masked_token"]),
             value=pl.lit(None),

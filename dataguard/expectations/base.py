@@ -34,7 +34,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     unexpected: pl.LazyFrame | None = None
-    """Every unexpected row: shard, row, source (as in the metric table), reason, position, value."""
+    """Every unexpected row: shard, row, source (as in the metric table), reason, position, value, detail."""
     unjudged: Unjudged | None = None
 
 
@@ -93,12 +93,14 @@ class Judgement:
         reason: The reason code where the row is unexpected, null where it holds.
         position: Where in the row the fault stands, from 0.
         value: What stands there, or how much it is.
+        detail: What else there is to say, in words.
     """
 
     missing: pl.Expr
     reason: pl.Expr
     position: pl.Expr | None = None
     value: pl.Expr | None = None
+    detail: pl.Expr | None = None
 
 
 class RowExpectation(Expectation):
@@ -128,7 +130,7 @@ class RowExpectation(Expectation):
         """Return what the catalogue names in `details` beside the reasons.
 
         Args:
-            judged: The metric table with `missing`, `reason`, `position` and `value` of this expectation.
+            judged: The metric table with `missing`, `reason`, `position`, `value` and `detail` of this expectation.
         """
         return {}
 
@@ -165,6 +167,7 @@ class RowExpectation(Expectation):
                 reason=_either(here, own.reason, whole.reason),
                 position=_either(here, own.position, whole.position),
                 value=_either(here, own.value, whole.value),
+                detail=_either(here, own.detail, whole.detail),
             )
         return whole
 
@@ -176,11 +179,12 @@ class RowExpectation(Expectation):
             reason=pl.when(~how.missing).then(how.reason).cast(pl.String),
             position=(how.position if how.position is not None else nothing).cast(pl.Int64),
             value=how.value if how.value is not None else nothing,
+            detail=(how.detail if how.detail is not None else nothing).cast(pl.String),
         )
         counts = judged.group_by("source", "missing", "reason").len().collect(engine="streaming")
         tally = Tally.of(counts, context)
         unexpected = judged.filter(pl.col("reason").is_not_null())
-        unexpected = unexpected.select("shard", "row", "source", "reason", "position", "value")
+        unexpected = unexpected.select("shard", "row", "source", "reason", "position", "value", "detail")
         details = {"reasons": tally.reasons, "by_source": tally.by_source, **self.details(judged, context)}
         unknown = sorted(set(self.by_source) - set(context.sources))
         if unknown:
@@ -241,6 +245,7 @@ def row_findings(unexpected: pl.LazyFrame, context: Context, column: str) -> tup
             column=column,
             position=each["position"],
             value=each["value"],
+            detail=each["detail"],
         )
         for each in first.iter_rows(named=True)
     )

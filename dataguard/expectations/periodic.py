@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
+import polars as pl
 from pydantic import Field
 
 from dataguard.expectations.base import Judgement, RowExpectation, first_reason
@@ -39,4 +40,5 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
             reason=first_reason((periods["repeats"] > self.max_repeats, "periodic")),
             position=periods["position"],
             value=periods["repeats"],
+            detail=pl.format("period {}, {} repeats", periods["period"], periods["repeats"]),
         )
