@@ -103,8 +103,7 @@ class IpcShard:
 
     def _read(self, file: ShardFile, start: int, stop: int, first_row: int, names: list[str]) -> list[pa.RecordBatch]:
         stream = self._stream(file, start, stop)
-        # Arrow takes an empty list of fields for all of them.
-        options = _options(included_fields=[self.schema.names.index(name) for name in names] or [0])
+        options = _options()  # all columns: their bytes have been read, and a shard is intact as a whole or not at all
         batches = []
         row = first_row
         reader = None
@@ -137,11 +136,11 @@ class IpcShard:
         return buffer
 
 
-def _options(**options: list[int]) -> ipc.IpcReadOptions:
+def _options() -> ipc.IpcReadOptions:
     """Return options that copy what is not aligned, since kernels are compiled for aligned numbers alone."""
     if hasattr(ipc, "Alignment"):
-        return ipc.IpcReadOptions(ensure_alignment=ipc.Alignment.DataTypeSpecific, **options)
-    return ipc.IpcReadOptions(**options)
+        return ipc.IpcReadOptions(ensure_alignment=ipc.Alignment.DataTypeSpecific)
+    return ipc.IpcReadOptions()
 
 
 def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
