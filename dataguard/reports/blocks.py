@@ -8,7 +8,7 @@ from typing import Any
 from dataguard.reports.page import Page
 from dataguard.reports.reasons import in_words
 from dataguard.reports.text import number, printable, several, shorten
-from dataguard.result import ExpectationResult, Finding, Result
+from dataguard.result import SEVERITIES, ExpectationResult, Finding, Result
 
 INDENT = 6
 LABEL = 8
@@ -24,7 +24,7 @@ def status_of(each: ExpectationResult, result: Result) -> str:
         return "pass"
     if each.unjudged is not None:
         return "unjudged"
-    return "fail" if any(each is failure for failure in result.failures()) else "warn"
+    return "fail" if SEVERITIES.index(each.severity) <= SEVERITIES.index(result.fail_on) else "warn"
 
 
 def block(each: ExpectationResult, result: Result, page: Page) -> None:

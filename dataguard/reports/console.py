@@ -224,11 +224,9 @@ def places(meta: Mapping[str, Any], page: Page, out: Path | None) -> None:
 def _copied(summary: Mapping[str, Any] | None, rejected: int) -> str:
     """Return what the quarantine holds; nothing where there is none."""
     opens = "opens with datasets.load_from_disk"
-    if summary is None:
+    if summary is None or not summary.get("written", True):
         return ""
     if summary.get("complete", True):
         return f"the rejected rows; {opens}"
     limit = "" if summary.get("limit") is None else f" ({size(summary['limit'])})"
-    if not summary.get("rows"):
-        return ""
     return f"the first {number(summary['rows'])} of {number(rejected)} rows, up to --quarantine-limit{limit}; {opens}"

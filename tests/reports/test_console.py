@@ -98,6 +98,13 @@ def test_a_verdict_too_mild_to_fail_the_run_is_a_warning() -> None:
     assert status_of(strict.results[0], strict) == "fail"
 
 
+def test_fails_exactly_what_decides_the_exit_status(failed: Result) -> None:
+    for fail_on in ("critical", "warning", "info"):
+        strict = replace(failed, fail_on=fail_on)
+        told = [each for each in strict.results if status_of(each, strict) in ("fail", "unjudged")]
+        assert told == strict.failures()
+
+
 def test_what_could_not_be_judged_fails_and_says_what_it_lacks(failed: Result) -> None:
     text = printed(failed)
     assert "unjudged expect_labels_to_align_with_input_ids on chosen_input_ids  critical" in text
@@ -115,7 +122,7 @@ def test_little_is_needed() -> None:
         ({"rejected": 0}, "rejected.parquet  no rows", "quarantine"),
         ({"rejected": 3}, "quarantine  the rejected rows; opens with datasets.load_from_disk", "first"),
         ({"rejected": 3, "quarantine": None}, "rejected.parquet  all rejected rows", "quarantine"),
-        ({"rejected": 3, "quarantine": {"rows": 0, "limit": 5, "complete": False}}, "rejected.parquet", "load_from"),
+        ({"rejected": 3, "quarantine": {"written": False, "rows": 0, "complete": False}}, "rejected.parquet", "load_from"),
     ],
 )
 def test_says_where_things_lie(passed: Result, meta: dict[str, Any], told: str, untold: str) -> None:

@@ -1,0 +1,107 @@
+"""The command line: a file for each command, and one place that turns what happened into an exit status.
+
+0: nothing at or above --fail-on failed. 1: something did, or could not be judged. 2: the command, the suite, DATA or the
+output folder is unusable. 3: a fault of dataguard. 130: interrupted (143: terminated).
+
+This module and those of the commands load nothing heavy; a command imports what it calls when it is called.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from types import FrameType
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from dataguard.cli import catalogue, validate
+from dataguard.cli.faults import tell_fault, tell_usage
+from dataguard.cli.streams import prepare_streams, silence
+from dataguard.errors import UsageError
+from dataguard.version import __version__
+
+UNUSABLE, FAULT, INTERRUPTED, TERMINATED = 2, 3, 130, 143
+
+app = typer.Typer(
+    name="dataguard",
+    help="Judge tokenized training shards before a run: which rows would blow it up, where, why, and how to mend them.",
+    epilog="Start with: dataguard validate FOLDER",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+app.command(epilog=validate.EXAMPLES)(validate.validate)
+app.command(epilog=catalogue.EXAMPLES)(catalogue.catalogue)
+
+
+def _version(asked: bool) -> None:  # noqa: FBT001  # typer gives an option's value
+    if asked:
+        typer.echo(f"dataguard {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _dataguard(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001, FBT002  # its callback does it all
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
+        raise typer.Exit(UNUSABLE)
+
+
+def main() -> NoReturn:
+    """Run the command that the process was started with, and end the process."""
+    prepare_streams()
+    signal.signal(signal.SIGTERM, _terminate)
+    status = run(sys.argv[1:])
+    silence(sys.stdout, sys.stderr)
+    if threading.active_count() > 1:
+        # Threads that are still in a kernel or a read have nothing to clean up, and may outlive what they use.
+        os._exit(status)
+    sys.exit(status)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """End in the ordinary way, so that what was staged is removed."""
+    raise SystemExit(TERMINATED)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command and return the exit status; whatever went wrong has been told on stderr.
+
+    Args:
+        arguments: What stands behind `dataguard`.
+    """
+    status = UNUSABLE
+    try:
+        returned = app(list(arguments), prog_name="dataguard", standalone_mode=False)
+        status = returned if isinstance(returned, int) else 0
+    except UsageError as error:
+        tell_usage(error)
+    except (KeyboardInterrupt, typer.Abort):
+        status = INTERRUPTED
+    except BrokenPipeError:
+        silence(sys.stdout)
+    except SystemExit as end:
+        # rich ends the process where nobody reads a page of help any more; that is no verdict on data.
+        status = end.code if isinstance(end.code, int) and end.code != 1 else UNUSABLE
+    except BaseException as error:  # noqa: BLE001  # a panic of Polars is no Exception
+        if hasattr(error, "format_message"):  # of the command line's parser, whichever package it comes from
+            tell_usage(_as_usage(error))
+        else:
+            tell_fault(error, arguments)
+            status = FAULT
+    return status
+
+
+def _as_usage(error: Any) -> UsageError:
+    context = getattr(error, "ctx", None)
+    command = "dataguard" if context is None else context.command_path
+    return UsageError(str(error.format_message()).rstrip("."), fix=f"see {command} --help")

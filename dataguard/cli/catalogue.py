@@ -1,0 +1,102 @@
+"""`dataguard catalogue`: what can be expected of shards."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dataguard.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from dataguard.expectations.base import Expectation
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+dataguard catalogue
+
+dataguard catalogue expect_token_ids_to_be_in_vocabulary
+"""
+
+
+def catalogue(
+    type: Annotated[
+        str | None,
+        typer.Argument(metavar="TYPE", show_default=False, help="Tell of one expectation alone, and all of it."),
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List the expectations; of one, its arguments, defaults and reasons."""
+    import json
+
+    from rich.console import Console
+
+    from dataguard.cli.streams import Sheet, say
+    from dataguard.expectations import EXPECTATIONS
+
+    if type is not None and type not in EXPECTATIONS:
+        raise UsageError(f"no expectation is called {type}", fix=nearest(type, EXPECTATIONS))
+    chosen = {type: EXPECTATIONS[type]} if type is not None else EXPECTATIONS
+    described = [_described(each) for each in chosen.values()]
+    if as_json:
+        say(json.dumps(described if type is None else described[0], indent=2, ensure_ascii=False) + "\n", sys.stdout)
+        return
+    sheet = Sheet(sys.stdout)
+    for each in described:
+        _print(each, Console(file=sheet, highlight=False), whole=type is not None)
+    say(sheet.text(), sys.stdout)
+
+
+def _described(kind: type[Expectation]) -> dict[str, Any]:
+    """Return what there is to say of an expectation, as plain values."""
+    import inspect
+
+    from pydantic_core import PydanticUndefined
+
+    arguments = {}
+    for name, field in kind.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        arguments[name] = "(must be given)" if default is PydanticUndefined else default
+    return {
+        "type": kind.type(),
+        "level": kind.level,
+        "severity": kind.default_severity,
+        "what": (inspect.getdoc(kind) or "").partition("\n")[0],
+        "arguments": arguments,
+        "reasons": list(kind.reasons),
+        "fix": kind.fix,
+    }
+
+
+def _print(each: dict[str, Any], console: Any, *, whole: bool) -> None:
+    from dataguard.reports.page import Page
+    from dataguard.reports.reasons import in_words
+
+    page = Page(console)
+    page.labelled(
+        "", f"{each['type']}  {each['level']}, {each['severity']}", indent=0, text_style="bold" if whole else ""
+    )
+    page.text(each["what"], indent=6, style="" if whole else "dim")
+    if not whole:
+        return
+    page.gap()
+    labels = max(map(len, each["arguments"])) + 2
+    for name, default in each["arguments"].items():
+        page.labelled(f"      {name}", _flow(default), "cyan", 6 + labels)
+    if each["reasons"]:
+        page.gap()
+        width = max(map(len, each["reasons"])) + 2
+        for reason in each["reasons"]:
+            page.labelled(f"      {reason}", in_words(reason) or "", "yellow", 6 + width)
+    if each["fix"]:
+        page.gap()
+        page.labelled("fix", each["fix"], "bold", 6)
+
+
+def _flow(value: Any) -> str:
+    import json
+
+    return json.dumps(value, default=str)

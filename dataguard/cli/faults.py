@@ -1,0 +1,65 @@
+"""What went wrong, told in one message; the traceback of a fault of ours goes to a log."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from dataguard.cli.streams import say
+from dataguard.errors import OutputError, UsageError
+from dataguard.version import __version__
+
+
+def tell_usage(error: UsageError) -> None:
+    """Tell what is unusable, where, why, and how to mend it."""
+    _tell(f"error: {error}\n")
+
+
+def tell_fault(error: BaseException, arguments: Sequence[str]) -> None:
+    """Tell that dataguard itself failed, and where the log lies."""
+    kind = type(error).__name__
+    summary = " ".join(str(error).split())[:200]
+    lines = [f"error: a fault of dataguard, not of your data: {kind}" + (f": {summary}" if summary else "")]
+    log = _write_log(error, arguments)
+    if log is not None:
+        lines += [f"  log   {log}", "  fix   please send this log with a report of what you did"]
+    if isinstance(error, MemoryError):
+        lines += ["  why   there was not enough memory; fewer --jobs need less"]
+    _tell("\n".join(lines) + "\n")
+
+
+def _tell(text: str) -> None:
+    """Write a message to stderr, if anybody can read it there."""
+    shown = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+    try:
+        say(shown, sys.stderr)
+    except OutputError:
+        return
+
+
+def _write_log(error: BaseException, arguments: Sequence[str]) -> Path | None:
+    """Write the traceback to the user's cache folder, else to the temporary one; None where neither can be written."""
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    about = [
+        f"dataguard {__version__}",
+        f"python {sys.version}",
+        f"platform {platform.platform()}",
+        f"arguments {list(arguments)!r}",
+        f"folder {Path.cwd()}",
+    ]
+    text = "\n".join(about) + "\n\n" + "".join(traceback.format_exception(error))
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    for folder in (cache / "dataguard" / "logs", Path(tempfile.gettempdir()) / "dataguard-logs"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError:
+            continue
+        return folder / name
+    return None

@@ -1,0 +1,205 @@
+"""`dataguard validate`: judge shards."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dataguard.cli.values import FailOn, SourceFrom, mapping_of, names_of, parameter, size_of
+
+if TYPE_CHECKING:
+    from dataguard.result import Result
+
+EXAMPLES = """
+[bold]Examples[/bold]
+
+dataguard validate data/
+
+dataguard validate data/ --suite sft --tokenizer tokenizer.json --max-length 2048
+
+dataguard validate shard.arrow --column input_ids=tokens --vocab-size 50257
+
+dataguard validate data/ --fail-on warning --json > result.json
+
+Exit status: 0 the data holds, 1 it does not, 2 the command or DATA is unusable, 3 a fault of dataguard.
+"""
+BY, DATA, OUT = "What is judged, and by what", "What the columns mean", "What comes out"
+
+
+def validate(
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA",
+            show_default=False,
+            help="Shards (Arrow, Parquet), folders of them, or data sets saved by datasets.",
+        ),
+    ],
+    *,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            rich_help_panel=BY,
+            help="A shipped suite or a file. Without it, the shipped suite that fits the columns is taken.",
+        ),
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            rich_help_panel=BY,
+            help="tokenizer.json, a tokenizer's folder, or a hub name in the local cache. Without it, one beside DATA is taken.",
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            rich_help_panel=BY,
+            help="A model's folder: ids are judged against its embedding. No weights are loaded.",
+        ),
+    ] = None,
+    vocab_size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            rich_help_panel=BY,
+            help="Ids from 0 up to N-1 are allowed; wins over tokenizer, model and suite.",
+        ),
+    ] = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            rich_help_panel=BY,
+            help="Longest row that the trainer takes; the suite's parameter max_length.",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            rich_help_panel=BY,
+            help="Value of a suite parameter. May be given several times.",
+        ),
+    ] = None,
+    fail_on: Annotated[
+        FailOn, typer.Option(rich_help_panel=BY, help="Least severity whose failures make the exit status 1.")
+    ] = FailOn.CRITICAL,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="ROLE=NAME",
+            rich_help_panel=DATA,
+            help="Which column plays a role, such as input_ids=tokens. May be given several times.",
+        ),
+    ] = None,
+    source_from: Annotated[
+        SourceFrom | None,
+        typer.Option(
+            rich_help_panel=DATA,
+            show_default=False,
+            help="What says a row's source. Without it: the column source, else the first folder, else the split.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR", rich_help_panel=OUT, help="Folder for report.json, rejected.parquet and the quarantine."
+        ),
+    ] = Path("dataguard-out"),
+    quarantine: Annotated[
+        bool,
+        typer.Option(
+            "--quarantine/--no-quarantine",
+            rich_help_panel=OUT,
+            help="Copy the rejected rows into a data set of their own.",
+        ),
+    ] = True,
+    quarantine_limit: Annotated[
+        str,
+        typer.Option(
+            metavar="SIZE",
+            rich_help_panel=OUT,
+            help="Most bytes of rows to copy; rejected.parquet always names every row.",
+        ),
+    ] = "10GiB",
+    report: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...", rich_help_panel=OUT, help="Reports: console, json. report.json is always written."
+        ),
+    ] = "console",
+    as_json: Annotated[
+        bool, typer.Option("--json", rich_help_panel=OUT, help="The result on stdout, everything else on stderr.")
+    ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", rich_help_panel=OUT, help="Print nothing but errors, and one line where the data fails."
+        ),
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, show_default="the cores", help="Units that are scanned at once.")
+    ] = None,
+) -> int:
+    """Judge shards by a suite of expectations, and set aside the rows that fail."""
+    limit = size_of(quarantine_limit)
+    parameters = {name: parameter(text) for name, text in mapping_of("--set", settings or ()).items()}
+    roles = mapping_of("--column", columns or ())
+    reports = names_of(report)
+
+    from rich.console import Console
+
+    from dataguard.cli.progress import Watch
+    from dataguard.run.validate import validate as judge
+
+    watch = Watch(Console(stderr=True, highlight=False), quiet=quiet, bar=not as_json)
+    result = judge(
+        data,
+        suite=suite,
+        tokenizer=tokenizer,
+        model=model,
+        vocab_size=vocab_size,
+        max_length=max_length,
+        parameters=parameters,
+        columns=roles,
+        source_from=None if source_from is None else source_from.value,
+        out=out,
+        quarantine=quarantine,
+        quarantine_limit=limit,
+        reports=reports,
+        jobs=jobs,
+        fail_on=fail_on.value,
+        watch=watch,
+    )
+    _tell(result, out, console="console" in reports, as_json=as_json, quiet=quiet)
+    return 0 if result.success else 1
+
+
+def _tell(result: Result, out: Path, *, console: bool, as_json: bool, quiet: bool) -> None:
+    """Print the result where, and as far as, it was asked for."""
+    from rich.console import Console
+
+    from dataguard.cli.streams import Sheet, say
+    from dataguard.reports.console import print_report
+    from dataguard.reports.json_report import report_json
+
+    stream = sys.stderr if as_json else sys.stdout
+    if console and not quiet:
+        sheet = Sheet(stream)
+        print_report(result, Console(file=sheet, highlight=False), out)
+        say(sheet.text(), stream)
+    elif quiet and not result.success:
+        failed, total = len(result.failures()), len(result.results)
+        say(f"FAIL: {failed} of {total} expectations failed, see {out / 'report.json'}\n", sys.stderr)
+    if as_json:
+        say(report_json(result), sys.stdout)

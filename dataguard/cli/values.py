@@ -1,0 +1,79 @@
+"""What stands behind an option, as a value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from dataguard.errors import UsageError
+
+UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", re.IGNORECASE)
+
+
+class SourceFrom(StrEnum):
+    """What says a row's source."""
+
+    COLUMN = "column"
+    PATH = "path"
+    NONE = "none"
+
+
+class FailOn(StrEnum):
+    """The least severity whose failures fail the run."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+
+def size_of(text: str) -> int:
+    """Return a number of bytes: 10GiB, 1.5 GiB, 500MB, 4096.
+
+    Raises:
+        UsageError: The text is no size.
+    """
+    found = SIZE.fullmatch(text)
+    if found is None:
+        raise UsageError(
+            f"{text!r} is no size", where="--quarantine-limit", fix="give a size such as 10GiB, 500MB or 0"
+        )
+    amount, unit, binary = found.groups()
+    return int(float(amount) * (1024 if binary else 1000) ** UNITS[unit.upper()])
+
+
+def mapping_of(option: str, given: Sequence[str]) -> dict[str, str]:
+    """Return the values of an option that is given as NAME=VALUE, several times.
+
+    Raises:
+        UsageError: One is not of that form, or names what another has named.
+    """
+    values: dict[str, str] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"{each!r} names no value", where=option, fix=f"give {option} NAME=VALUE")
+        if name.strip() in values:
+            raise UsageError(f"{name.strip()} is given twice", where=option, fix="give it once")
+        values[name.strip()] = value.strip()
+    return values
+
+
+def parameter(text: str) -> Any:
+    """Return the value of a suite parameter: JSON where it is JSON (2048, 0.5, true, null, [1, 2]), else the text."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def names_of(text: str) -> list[str]:
+    """Return names that are separated by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
