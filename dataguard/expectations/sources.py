@@ -80,18 +80,27 @@ class Ends:
         )
 
     def side(self, source: Source) -> str | None:
-        """Return the end that a source's cut rows lost: bos gone, left; eos gone, right; None where neither tells."""
-        lost_bos = self.bos and source.bos_cut is not None and source.bos_cut < HALF
-        lost_eos = self.eos and source.eos_cut is not None and source.eos_cut < HALF
-        if lost_bos == lost_eos:
-            return None
-        return "left" if lost_bos else "right"
+        """Return the end that a source's cut rows lost: bos gone, left; eos gone or bos still there, right.
+
+        None where both are gone, or nothing tells. Rows can only lose what the source's whole rows have.
+        """
+        bos = _kept(source.bos_cut, source.bos_uncut, used=self.bos)
+        eos = _kept(source.eos_cut, source.eos_uncut, used=self.eos)
+        if bos is False:
+            return None if eos is False else "left"
+        return "right" if bos or eos is False else None
 
     def keeps_eos(self, source: Source) -> bool | None:
         """Whether a source's cut rows end with eos; None where that says nothing (cut at the left, nothing cut)."""
         if not self.eos or source.eos_cut is None or self.side(source) == "left":
             return None
         return source.eos_cut >= HALF
+
+
+def _kept(cut: float | None, uncut: float | None, *, used: bool) -> bool | None:
+    """Whether cut rows still have a special token; None where they could not have lost it, or there are none."""
+    expected = used if uncut is None else uncut >= HALF
+    return cut >= HALF if expected and cut is not None else None
 
 
 def source_of(name: str, counts: pl.DataFrame, min_pile_up: float, known: Mapping[str, bool]) -> Source:

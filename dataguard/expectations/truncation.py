@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 import polars as pl
@@ -114,8 +114,7 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
         elif not caps:
             return None, {}
         else:
-            uncut = {s.name: UNCUT for s in judged if s.cap is None and s.longest > min(caps.values())}
-            agreed, named = differing({**caps, **uncut}, {source.name: source.tokens for source in judged})
+            agreed, named = _agreed(judged, caps)
             cap = agreed if isinstance(agreed, int) else None
             other = {name for name in named if name in caps}
             if agreed is None:
@@ -125,6 +124,18 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
         reasons = {} if cap is None else {s.name: "not_truncated" for s in judged if s.longest > cap}
         reasons |= dict.fromkeys(other, "different_cap")
         return cap, reasons if "cap" in self.check else {}
+
+
+def _agreed(judged: Sequence[Source], caps: Mapping[str, int]) -> tuple[Any, list[str]]:
+    """Return what most tokens say of the cap, and the sources that say otherwise.
+
+    A source that is cut nowhere has a say only where it reaches beyond the cap that the others agree on.
+    """
+    tokens = {source.name: source.tokens for source in judged}
+    among_cut, _ = differing(caps, tokens)
+    reach = min(caps.values()) if among_cut is None else among_cut
+    uncut = [source.name for source in judged if source.cap is None and source.longest > reach]
+    return differing({**caps, **dict.fromkeys(uncut, UNCUT)}, tokens)
 
 
 def _minority(judged: Sequence[Source], opinions: dict[str, Any], reason: str) -> dict[str, str]:
