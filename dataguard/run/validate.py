@@ -43,6 +43,7 @@ def validate(
     out: str | Path | None = None,
     quarantine: bool = True,
     quarantine_limit: int = LIMIT,
+    store: Literal["auto"] | None = "auto",
     reports: Sequence[str] = (),
     jobs: int | None = None,
     engine: Literal["local"] = "local",
@@ -65,6 +66,7 @@ def validate(
         out: Folder for report.json, run.json, rejected.parquet and the quarantine; None writes nothing.
         quarantine: Copy the rejected rows to `out`/quarantine.
         quarantine_limit: Bytes of rows to copy at most.
+        store: Where numbers are kept between runs; nothing is kept yet, so `auto` and None are the same.
         reports: Names of reports; `json` is always written where there is an `out`.
         jobs: Units scanned at once; None takes the cores that this process may use.
         engine: Where units run; `local` is on threads of this process.
@@ -79,6 +81,7 @@ def validate(
     """
     _known("report", reports, REPORTS)
     _known("engine", [engine], ("local",))
+    _known("store", [] if store is None else [store], ("auto",))
     _known("severity", [fail_on], SEVERITIES)
     request = Request(
         data=data,
