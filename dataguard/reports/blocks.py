@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
+
 from dataguard.reports.page import Page
 from dataguard.reports.reasons import in_words
 from dataguard.reports.text import number, printable, several, shorten
@@ -16,6 +18,7 @@ MOST_PLACES, MOST_ROWS, MOST_SHARDS, MOST_RECORDS, MOST_CELLS = 3, 6, 3, 6, 60
 MANY = 100
 """Judged rows from which on a share says more than the counts."""
 EXACT = 2**53
+TOLD_ELSEWHERE = ("rows", "tokens")
 
 
 def status_of(each: ExpectationResult, result: Result) -> str:
@@ -35,12 +38,12 @@ def block(each: ExpectationResult, result: Result, page: Page) -> None:
     page.labelled(
         status if len(status) < INDENT else f"{status} ", head, page.style_of(status), max(INDENT, len(status) + 1)
     )
-    for label, text in _parts(each):
+    for label, text in _parts(each, page.width - INDENT - LABEL):
         page.labelled(f"{'':<{INDENT}}{label}", text, "bold", INDENT + LABEL)
 
 
-def _parts(each: ExpectationResult) -> Iterator[tuple[str, str]]:
-    """Yield the labelled parts of a block."""
+def _parts(each: ExpectationResult, width: int) -> Iterator[tuple[str, str]]:
+    """Yield the labelled parts of a block, whose texts are wrapped at `width`."""
     if each.unjudged is not None:
         yield "why", f"not judged: {printable(each.unjudged.missing)}"
         yield "fix", printable(each.unjudged.fix)
@@ -52,7 +55,7 @@ def _parts(each: ExpectationResult) -> Iterator[tuple[str, str]]:
     if asked := _pairs(each.kwargs, leave=("column", "by_source")):
         yield "asked", asked
     if isinstance(each.observed_value, Mapping | list | tuple) or not each.findings:
-        yield from _listed("found", [*_observed(each.observed_value)])
+        yield from _listed("found", [*_observed(each.observed_value, width)])
     if by_source := each.details.get("by_source"):
         counts = sorted(by_source.items(), key=lambda item: (-item[1], str(item[0])))
         yield "source", several([f"{printable(name)} {number(count)}" for name, count in counts], MOST_ROWS)
@@ -152,16 +155,30 @@ def _value(value: Any) -> str:
     return shorten(str(value) if plain else number(value), MOST_CELLS)
 
 
-def _observed(value: Any) -> Iterator[str]:
+def _observed(value: Any, width: int) -> Iterator[str]:
     """Yield lines for what was observed: a number, names with numbers, or a record for each source."""
     if isinstance(value, Mapping):
         if pairs := _pairs(value):
             yield pairs
     elif isinstance(value, list | tuple):
         records = [each for each in value if isinstance(each, Mapping)]
-        for each in records[:MOST_RECORDS]:
-            yield _pairs(each)
+        yield from _records(records[:MOST_RECORDS], width)
         if len(records) > MOST_RECORDS:
             yield f"and {number(len(records) - MOST_RECORDS)} more (in report.json)"
     elif value is not None:
         yield _value(value)
+
+
+def _records(records: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """Yield records as a table where it fits, else each in words; their rows and tokens stand among the lengths."""
+    names = [name for name in dict.fromkeys(name for each in records for name in each) if name not in TOLD_ELSEWHERE]
+    names = [name for name in names if not any(isinstance(each.get(name), Mapping | list) for each in records)]
+    cells = [[printable(name) for name in names]]
+    cells += [["-" if each.get(name) is None else _value(each[name]) for name in names] for each in records]
+    widths = [max(cell_len(row[place]) for row in cells) for place in range(len(names))]
+    if not records or sum(widths) + 2 * len(widths) - 2 > width:
+        yield from map(_pairs, records)
+        return
+    for row in cells:
+        padded = [set_cell_size(cell, size) for cell, size in zip(row, widths, strict=True)]
+        yield "  ".join(padded).rstrip()

@@ -22,6 +22,8 @@ from dataguard.result import ExpectationResult, Result
 
 ORDER = ("fail", "unjudged", "warn", "pass")
 MOST_NAMED = 5
+EXPECTED = ": a sidecar"
+"""Files that are left out for this reason are no news."""
 
 
 def print_report(result: Result, console: Console, out: Path | None) -> None:
@@ -184,7 +186,8 @@ def _notes(result: Result) -> Iterator[str]:
         if each.success:
             yield from (f"{each.type}: {note}" for note in each.details.get("notes") or ())
         for key, what in (("misnamed", "misleading names"), ("ignored", "left out, as no shards")):
-            if names := [str(name) for name in each.details.get(key) or ()]:
+            names = [str(name) for name in each.details.get(key) or ()]
+            if names := [name for name in names if not name.endswith(EXPECTED)]:
                 yield f"{what}: {several(names, MOST_NAMED)}"
 
 

@@ -48,7 +48,11 @@ RESULTS = (
         findings=(
             Finding("truncated", shard="web/train-00007.arrow", detail="the footer begins at byte 123,456 of 99,000"),
         ),
-        details={"reasons": {"truncated": 1}, "ignored": ["README.md: a sidecar"], "misnamed": ["x.arrow is Parquet"]},
+        details={
+            "reasons": {"truncated": 1},
+            "ignored": ["README.md: a sidecar", "_old.arrow: its name begins with _"],
+            "misnamed": ["x.arrow is Parquet"],
+        },
         fix="copy or write these shards again",
     ),
     ExpectationResult(

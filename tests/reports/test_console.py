@@ -111,6 +111,20 @@ def test_what_could_not_be_judged_fails_and_says_what_it_lacks(failed: Result) -
     assert "why     not judged: no shard has a column chosen_labels" in text
 
 
+def test_records_are_a_table_where_it_fits_and_words_where_not() -> None:
+    records = [
+        {"source": "文字", "rows": 5, "cap": None, "side": "left"},
+        {"source": "b", "cap": 1024, "side": "right"},
+    ]
+    assert """
+      found   source  cap   side
+              文字    -     left
+              b       1024  right
+""" in printed(one(observed_value=records))
+    wide = [{"source": "a" * 30, "first": "b" * 30, "second": "c" * 30}]
+    assert f"      found   source {'a' * 30}, first" in printed(one(observed_value=wide))
+
+
 def test_little_is_needed() -> None:
     assert printed(Result("s", {}, (), {})).startswith("PASS  suite s: 0 of 0 expectations hold")
     assert "expect_x" in printed(one())
@@ -122,7 +136,11 @@ def test_little_is_needed() -> None:
         ({"rejected": 0}, "rejected.parquet  no rows", "quarantine"),
         ({"rejected": 3}, "quarantine  the rejected rows; opens with datasets.load_from_disk", "first"),
         ({"rejected": 3, "quarantine": None}, "rejected.parquet  all rejected rows", "quarantine"),
-        ({"rejected": 3, "quarantine": {"written": False, "rows": 0, "complete": False}}, "rejected.parquet", "load_from"),
+        (
+            {"rejected": 3, "quarantine": {"written": False, "rows": 0, "complete": False}},
+            "rejected.parquet",
+            "load_from",
+        ),
     ],
 )
 def test_says_where_things_lie(passed: Result, meta: dict[str, Any], told: str, untold: str) -> None:
