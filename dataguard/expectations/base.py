@@ -6,6 +6,7 @@ expressions which rows are missing (somebody else's fault, or nobody's) and for 
 
 from __future__ import annotations
 
+import fractions
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -139,8 +140,8 @@ class RowExpectation(Expectation):
         return None
 
     def holds(self, unexpected: int, judged: int) -> bool:
-        """Whether so few unexpected rows, of so many judged ones, are tolerated by `mostly`."""
-        return judged == 0 or unexpected <= judged * (1 - self.mostly) + 1e-9 * judged
+        """Whether so few unexpected rows, of so many judged ones, are tolerated by `mostly`, taken as it is written."""
+        return unexpected <= judged * (1 - fractions.Fraction(str(self.mostly)))
 
     def variants(self) -> dict[str, Self]:
         """Return the expectation that holds for each source of `by_source`."""

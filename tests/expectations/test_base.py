@@ -1,0 +1,96 @@
+"""What row-level expectations share: mostly, by_source, findings, counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import dataguard
+from dataguard.expectations.base import first_reason
+from dataguard.expectations.rows_not_null import ExpectRowsNotToBeNull
+from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBetween
+from tests.builders import judged, table_of
+
+LENGTHS = "expect_sequence_lengths_to_be_between"
+
+
+@pytest.mark.parametrize(
+    ("mostly", "unexpected", "rows", "holds"),
+    [
+        (1.0, 0, 10, True),
+        (1.0, 1, 10, False),
+        (1.0, 1, 10**13, False),
+        (0.9, 1, 10, True),
+        (0.9, 2, 10, False),
+        (0.7, 3, 10, True),
+        (0.999, 1, 1000, True),
+        (0.999, 1, 999, False),
+        (0.999, 10**9, 10**12, True),
+        (0.999, 10**9 + 1, 10**12, False),
+        (0.0, 10, 10, True),
+        (1.0, 0, 0, True),
+    ],
+)
+def test_mostly_is_exact_at_every_size(mostly: float, unexpected: int, rows: int, holds: bool):
+    assert ExpectRowsNotToBeNull(mostly=mostly).holds(unexpected, rows) is holds
+
+
+def test_missing_rows_are_not_among_those_that_mostly_counts():
+    rows = {"input_ids": [None, None, [1], [1, 2]]}
+    assert judged(LENGTHS, rows, max_length=1, mostly=0.5).success
+    assert not judged(LENGTHS, rows, max_length=1, mostly=0.51).success
+
+
+def test_a_variant_takes_the_other_arguments_over():
+    whole = ExpectSequenceLengthsToBeBetween(min_length=1, max_length=8, by_source={"code": {"max_length": 16}})
+    variant = whole.variants()["code"]
+    assert (variant.min_length, variant.max_length, variant.by_source) == (1, 16, {})
+
+
+def test_rows_of_no_source_and_of_other_sources_take_the_common_arguments():
+    rows = {"input_ids": [[1] * 9] * 4, "source": ["code", "web", None, "code"]}
+    result = judged(LENGTHS, rows, max_length=8, by_source={"code": {"max_length": 16}})
+    assert [each.row for each in result.findings] == [1, 2]
+    assert result.details["by_source"] == {"web": 1}
+
+
+def test_the_type_is_the_class_name_in_snake_case():
+    assert ExpectSequenceLengthsToBeBetween.type() == LENGTHS
+
+
+def test_the_first_reason_that_holds_is_given():
+    frame = pl.DataFrame({"number": [0, 1, 2, None]})
+    reason = first_reason((pl.col("number") > 1, "two"), (pl.col("number") > 0, "one"))
+    assert frame.select(reason.alias("reason"))["reason"].to_list() == [None, "one", "two", None]
+
+
+def test_every_unexpected_row_is_at_hand(tmp_path: Path):
+    for name in "ab":
+        pq.write_table(table_of(input_ids=[[1, 2]] * 150), tmp_path / f"{name}.parquet")
+    suite = {"name": "x", "expectations": [{"type": LENGTHS, "kwargs": {"max_length": 1}}]}
+    rows = dataguard.validate(tmp_path, suite=suite).unexpected(LENGTHS)
+    assert rows.height == 300
+    assert rows.columns == ["shard", "row", "column", "reason", "position", "value"]
+
+
+@pytest.mark.parametrize("severity", ["critical", "warning", "info"])
+def test_severity_does_not_change_the_verdict(severity: str):
+    result = judged(LENGTHS, {"input_ids": [[1, 2]]}, severity=severity, max_length=1)
+    assert (result.success, result.severity) == (False, severity)
+
+
+def test_arguments_are_checked_when_it_is_made():
+    wrong: list[dict[str, Any]] = [
+        {"mostly": 1.1},
+        {"mostly": -0.1},
+        {"max_length": 0},
+        {"min_length": -1},
+        {"maximum": 3},
+    ]
+    for arguments in wrong:
+        with pytest.raises(ValueError, match="validation error"):
+            ExpectSequenceLengthsToBeBetween(**arguments)

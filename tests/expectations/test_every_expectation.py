@@ -1,0 +1,122 @@
+"""What holds for every row-level expectation, whatever the rows are: one fault has one owner, and counts add up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dataguard
+from dataguard.expectations import EXPECTATIONS
+from dataguard.expectations.base import RowExpectation
+from dataguard.result import ExpectationResult
+from tests.builders import byte_tokenizer, list_array
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "expect_sequence_lengths_to_be_between": {"min_length": 2, "max_length": 6},
+    "expect_rows_not_to_be_periodic": {"max_repeats": 2},
+    "expect_symbol_fraction_to_be_below": {"min_tokens": 1, "max_fraction": 0.1},
+    "expect_digit_runs_to_be_below": {"max_run": 1, "max_fraction": 0.2},
+    "expect_supervised_tokens_to_be_between": {"min_value": 2, "max_value": 3},
+}
+ROW_LEVEL = [name for name, each in EXPECTATIONS.items() if issubclass(each, RowExpectation)]
+NULL, EMPTY = "expect_rows_not_to_be_null", "expect_rows_not_to_be_empty"
+EQUAL, RANGE = "expect_columns_to_have_equal_lengths", "expect_token_ids_to_be_in_vocabulary"
+LENGTHS = "expect_sequence_lengths_to_be_between"
+
+
+def judge_all(table: pa.Table) -> dict[str, ExpectationResult]:
+    entries = [{"type": name, "kwargs": ARGUMENTS.get(name, {})} for name in ROW_LEVEL]
+    suite = {"name": "all", "expectations": entries}
+    result = dataguard.validate(table, suite=suite, tokenizer=byte_tokenizer(), jobs=1)
+    return {each.type: each for each in result.results}
+
+
+IDS = st.one_of(
+    st.integers(0, 3),
+    st.sampled_from([36, 37, 53, 54, 55, 100, 101, 102, 232, 188, 177]),
+    st.sampled_from([-1, 260, 2**31 - 1]),
+)
+LABELS = st.one_of(st.just(-100), st.sampled_from([36, 53, 100]))
+CELLS = {"attention_mask": st.sampled_from([0, 1, 1, 1]), "labels": LABELS}
+
+
+@st.composite
+def ugly(draw: st.DrawFn) -> tuple[dict[str, list[Any]], pa.Table]:
+    size = draw(st.integers(1, 6))
+    ids = [draw(st.one_of(st.none(), *[st.lists(IDS, max_size=9)] * 4)) for _ in range(size)]
+    rows: dict[str, list[Any]] = {"input_ids": ids}
+    for role in ("attention_mask", "labels"):
+        values = CELLS[role]
+        rows[role] = [
+            draw(
+                st.one_of(
+                    st.none(),
+                    st.lists(values, max_size=3),
+                    *[st.lists(values, min_size=len(each or []), max_size=len(each or []))] * 6,
+                )
+            )
+            for each in ids
+        ]
+    if draw(st.booleans()):
+        place = draw(st.integers(0, size - 1))
+        if ids[place]:
+            ids[place] = [*ids[place][:-1], None]
+    sources = [draw(st.sampled_from(["web", "code", None])) for _ in range(size)]
+    kind = draw(st.sampled_from([pa.int32(), pa.int64()]))
+    arrays = {role: list_array(cells, kind if role == "input_ids" else pa.int64()) for role, cells in rows.items()}
+    return rows, pa.table({**arrays, "source": pa.array(sources, pa.string())})
+
+
+@settings(deadline=None, max_examples=25)
+@given(ugly())
+def test_counts_add_up_and_each_fault_has_one_owner(case: tuple[dict[str, list[Any]], pa.Table]):
+    rows, table = case
+    results = judge_all(table)
+    flagged = {name: {each.row for each in result.findings} for name, result in results.items()}
+    for name, result in results.items():
+        assert result.unjudged is None, name
+        assert result.element_count == table.num_rows
+        assert result.unexpected_count == len(result.findings) == sum(result.details.get("reasons", {}).values())
+        assert result.unexpected_count + (result.missing_count or 0) <= table.num_rows
+        assert result.success == (not result.findings) or "mixed_sides" in result.details["reasons"]
+        for each in result.findings:
+            assert each.reason in EXPECTATIONS[name].reasons
+            assert each.position is None or 0 <= each.position < len(rows["input_ids"][each.row])
+    for place, ids in enumerate(rows["input_ids"]):
+        owners = {name for name, places in flagged.items() if place in places}
+        mask, labels = rows["attention_mask"][place], rows["labels"][place]
+        if ids is None:
+            assert owners == {NULL}
+        elif None in ids:
+            assert owners <= {NULL, EQUAL}
+        elif not ids:
+            assert EMPTY in owners
+            assert owners <= {EMPTY, EQUAL}
+        elif mask is None or len(mask) != len(ids):
+            assert owners <= {EQUAL, RANGE, LENGTHS, "expect_labels_to_align_with_input_ids"}
+        elif labels is None or len(labels) != len(ids):
+            assert not owners & {"expect_labels_to_align_with_input_ids", "expect_supervised_tokens_to_be_between"}
+
+
+@pytest.mark.parametrize("kind", [pa.null(), pa.bool_(), pa.uint64(), pa.int8()])
+def test_no_type_stops_a_judgement(kind: pa.DataType):
+    table = pa.table(
+        {
+            "input_ids": list_array([[None, None], [], None], kind),
+            "attention_mask": list_array([[None, None], [], None], pa.null()),
+            "labels": list_array([[None, None], [], None], kind),
+        }
+    )
+    results = judge_all(table)
+    assert [(each.row, each.reason) for each in results[NULL].findings] == [(0, "null_element"), (2, "null_row")]
+    assert [(each.row, each.reason) for each in results[EMPTY].findings] == [(1, "no_tokens")]
+    assert all(not result.findings for name, result in results.items() if name not in (NULL, EMPTY))
+
+
+def test_a_table_without_rows_holds():
+    table = pa.table({name: list_array([]) for name in ("input_ids", "attention_mask", "labels")})
+    assert all(result.success and result.element_count == 0 for result in judge_all(table).values())
