@@ -21,6 +21,8 @@ from dataguard.result import MOST_ENTRIES, Finding, Severity, Unjudged
 
 Level = Literal["row", "shard", "source", "dataset"]
 Fraction = Annotated[float, Field(ge=0, le=1)]
+TokenNumber = Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
+"""An id, or what stands in its place: kernels compare in 64 bits."""
 
 
 @dataclass(frozen=True)

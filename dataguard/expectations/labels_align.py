@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from dataguard.expectations.base import Judgement, RowExpectation, first_reason
+from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
 from dataguard.expectations.content import null_or_empty
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
@@ -25,7 +25,7 @@ class ExpectLabelsToAlignWithInputIds(RowExpectation):
     fix: ClassVar[str] = "shift labels once only: in preprocessing or in the loss, as `shift` says"
 
     shift: Literal[0, 1] = 0
-    ignore_index: int = -100
+    ignore_index: TokenNumber = -100
 
     def columns_read(self, context: Context) -> Sequence[str]:
         return (self.column, companion(self.column, LABELS))

@@ -48,8 +48,11 @@ class ExpectPaddingSideToBe(RowExpectation):
         )
 
     def _sides(self, context: Context, table: MetricTable) -> Mapping[str, int]:
-        """Count the rows padded on one side only, over the whole data set."""
+        """Count the rows padded on one side only, over the whole data set but for the sources with a side of their own."""
         padding, judged = self._padding(context), ~without_content(context, self.column)
+        for here, variant in self.variants_here(context):
+            if variant.side != "auto":
+                judged &= ~here.fill_null(value=False)
         left, right = padding["left"] > 0, padding["right"] > 0
         counts = table.collect(
             (judged & left & ~right).sum().alias("left"), (judged & right & ~left).sum().alias("right")

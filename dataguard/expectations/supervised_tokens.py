@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import polars as pl
 from pydantic import Field
 
-from dataguard.expectations.base import Judgement, RowExpectation, first_reason
+from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
 from dataguard.expectations.content import content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
@@ -33,7 +33,7 @@ class ExpectSupervisedTokensToBeBetween(RowExpectation):
     max_value: Annotated[int, Field(ge=0)] | None = None
     shift: Literal[0, 1] = 0
     max_length: Annotated[int, Field(ge=1)] | None = None
-    ignore_index: int = -100
+    ignore_index: TokenNumber = -100
 
     def columns_read(self, context: Context) -> Sequence[str]:
         return (self.column, companion(self.column, LABELS))

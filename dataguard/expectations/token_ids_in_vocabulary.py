@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import polars as pl
 from pydantic import Field
 
-from dataguard.expectations.base import Judgement, RowExpectation, first_reason
+from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
 from dataguard.expectations.content import null_or_empty
 from dataguard.expectations.context import VOCABULARY_FIELDS, Context, MetricTable
 from dataguard.metrics.base import Metric
@@ -23,8 +23,8 @@ class ExpectTokenIdsToBeInVocabulary(RowExpectation):
     reasons: ClassVar[tuple[str, ...]] = ("negative", "beyond_limit")
     fix: ClassVar[str] = "tokenize the rows again with the model's tokenizer, or resize the embedding"
 
-    limit: Annotated[int, Field(ge=1)] | None = None
-    sentinels: tuple[int, ...] = ()
+    limit: Annotated[TokenNumber, Field(ge=1)] | None = None
+    sentinels: tuple[TokenNumber, ...] = ()
 
     def ids_outside(self, context: Context) -> IdsOutside:
         """Return the metric of the ids that cannot be looked up."""

@@ -7,16 +7,28 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from dataguard.errors import VocabularyError
 from dataguard.shards.batch import frozen
 from dataguard.vocabulary.characters import white_ids
 from dataguard.vocabulary.model import CharacterTable
 
 Flags = npt.NDArray[np.uint8]
+MOST_IDS = 1 << 26
+"""Ids that a table may be asked for; vocabularies have some hundred thousand."""
 
 
 @lru_cache(maxsize=64)
 def flags(ids: tuple[int, ...]) -> Flags:
-    """Return 1 at each of the ids, 0 elsewhere. Shape (highest id + 1,), uint8; ids behind its end are none of them."""
+    """Return 1 at each of the ids, 0 elsewhere. Shape (highest id + 1,), uint8; ids behind its end are none of them.
+
+    Raises:
+        VocabularyError: An id is so high that it must be a mistake.
+    """
+    if max(ids, default=0) >= MOST_IDS:
+        why = f"special ids up to {MOST_IDS - 1:,} can be told apart, and no vocabulary reaches so far"
+        raise VocabularyError(
+            f"{max(ids):,} cannot be a special id", why=why, fix="correct the tokenizer or the suite's vocabulary"
+        )
     table = np.zeros(max(ids, default=-1) + 1, np.uint8)
     table[list(ids)] = 1
     return frozen(table)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dataguard
+from dataguard.errors import SuiteError
 from dataguard.expectations.base import first_reason
 from dataguard.expectations.rows_not_null import ExpectRowsNotToBeNull
 from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBetween
@@ -81,6 +82,22 @@ def test_every_unexpected_row_is_at_hand(tmp_path: Path):
 def test_severity_does_not_change_the_verdict(severity: str):
     result = judged(LENGTHS, {"input_ids": [[1, 2]]}, severity=severity, max_length=1)
     assert (result.success, result.severity) == (False, severity)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 2**70])
+@pytest.mark.parametrize(
+    ("expectation", "argument"),
+    [
+        ("expect_token_ids_to_be_in_vocabulary", "limit"),
+        ("expect_token_ids_to_be_in_vocabulary", "sentinels"),
+        ("expect_labels_to_align_with_input_ids", "ignore_index"),
+        ("expect_supervised_tokens_to_be_between", "ignore_index"),
+    ],
+)
+def test_a_number_that_64_bits_do_not_hold_is_refused(expectation: str, argument: str, number: int):
+    rows = {"input_ids": [[1]], "labels": [[1]]}
+    with pytest.raises(SuiteError, match=argument):
+        judged(expectation, rows, **{argument: [number] if argument == "sentinels" else number})
 
 
 def test_arguments_are_checked_when_it_is_made():

@@ -118,6 +118,14 @@ def test_by_source_gives_a_source_its_own_side():
     assert found(result) == [(2, "left_padded")]
 
 
+def test_a_source_with_a_side_of_its_own_has_no_vote():
+    sources = ["chat", "chat", "chat", "web", None]
+    rows = masked(LEFT, LEFT, RIGHT, RIGHT, RIGHT, source=sources)
+    result = judged(SIDE, rows, by_source={"chat": {"side": "left"}})
+    assert found(result) == [(2, "right_padded")]
+    assert result.observed_value == {"left": 0, "right": 2}
+
+
 def test_a_source_that_is_not_there_is_noted_on_a_tie_too():
     result = judged(SIDE, masked(LEFT, RIGHT, source=["web", "web"]), by_source={"cod": {"side": "left"}})
     assert any("cod" in note for note in result.details["notes"])

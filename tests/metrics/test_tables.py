@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataguard.metrics.tables import flags, white
+import pytest
+
+from dataguard.errors import VocabularyError
+from dataguard.metrics.tables import MOST_IDS, flags, white
 from tests.builders import table_of_characters
 
 
@@ -20,3 +23,9 @@ def test_white_is_1_at_ids_of_white_space_alone():
 def test_tables_are_read_only():
     assert not flags((2,)).flags.writeable
     assert not white(table_of_characters(b" ")).flags.writeable
+
+
+@pytest.mark.parametrize("token", [MOST_IDS, 2**40, 2**63 - 1])
+def test_an_id_that_no_vocabulary_has_is_refused_and_not_allocated(token: int):
+    with pytest.raises(VocabularyError, match="cannot be a special id"):
+        flags((2, token))
