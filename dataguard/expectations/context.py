@@ -26,6 +26,7 @@ class ShardFacts:
         schema: Its columns as they stand in the file.
         roles: {role: column}, as resolved for this shard.
         rows, tokens: How many it has; 0 where it is not intact.
+        digest: Of the file's bytes, where it was taken.
         misnamed: Its name says another layout than its content has.
     """
 
@@ -36,6 +37,7 @@ class ShardFacts:
     roles: Mapping[str, str] = field(default_factory=dict)
     rows: int = 0
     tokens: int = 0
+    digest: str | None = None
     misnamed: bool = False
 
     def type_of(self, role: str) -> pa.DataType | None:

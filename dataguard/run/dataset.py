@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ class Dataset:
         faults: The fault of each that is not.
         ignored: Files that are no shards, with the reason.
         notes: What discovery noticed.
+        opened_ns: When the first of them was opened, in nanoseconds since the epoch.
     """
 
     shards: tuple[Shard, ...]
@@ -35,6 +37,7 @@ class Dataset:
     faults: Mapping[int, ShardFault]
     ignored: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    opened_ns: int = 0
 
     def facts(self, mapped: Mapping[str, str]) -> list[ShardFacts]:
         """Return what is known of each shard before it is scanned.
@@ -101,10 +104,11 @@ def open_dataset(data: Any, allow: Iterable[str], jobs: int) -> Dataset:
         except ShardFault as fault:
             return fault
 
+    opened_ns = time.time_ns()
     outcomes = list(threads.run(opening, shards, jobs))
     faults = {place: each for place, each in enumerate(outcomes) if isinstance(each, ShardFault)}
     opened = tuple(None if isinstance(each, ShardFault) else each for each in outcomes)
-    return Dataset(shards, opened, faults, tuple(ignored), tuple(notes))
+    return Dataset(shards, opened, faults, tuple(ignored), tuple(notes), opened_ns)
 
 
 def demand_token_column(shards: Sequence[ShardFacts], columns: Iterable[str]) -> None:

@@ -61,6 +61,7 @@ class Request:
         source_from: What says a row's source; None takes the column, else the folder, else the split.
         jobs: Units scanned at once.
         fail_on: The least severity whose failures make `success` false.
+        store: Folder that keeps numbers between runs; `auto` lies in the user's cache; None keeps none.
         watch: Is told how the run gets on.
     """
 
@@ -74,4 +75,5 @@ class Request:
     source_from: SourceFrom | None = None
     jobs: int = field(default_factory=threads.default_jobs)
     fail_on: Severity = "critical"
+    store: str | Path | None = None
     watch: Watch = field(default_factory=Nobody)

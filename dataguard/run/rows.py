@@ -8,7 +8,7 @@ import polars as pl
 
 from dataguard.expectations.context import Context
 from dataguard.run.judge import Verdicts
-from dataguard.run.store import RunStore
+from dataguard.run.table import RunTable
 from dataguard.suite.model import Suite
 
 
@@ -16,7 +16,7 @@ from dataguard.suite.model import Suite
 class Rows:
     """Rows by shard name, as long as somebody holds this: it holds the store that they are read from."""
 
-    store: RunStore
+    store: RunTable
     verdicts: Verdicts
     suite: Suite
     context: Context

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from dataguard.engines import threads
-from dataguard.errors import ShardFault, SuiteError
+from dataguard.errors import SuiteError
 from dataguard.expectations.context import Context, MetricTable, ShardFacts
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.result import Result
@@ -22,13 +21,13 @@ from dataguard.run.describe import (
     describe_sources,
     describe_vocabulary,
 )
+from dataguard.run.fill import fill
 from dataguard.run.judge import judge
-from dataguard.run.plan import Plan, make_plan
+from dataguard.run.plan import make_plan
 from dataguard.run.request import Request
 from dataguard.run.rows import Rows
-from dataguard.run.scan import Task, scan
-from dataguard.run.store import RunStore
-from dataguard.run.warm import warm
+from dataguard.run.store import opened_store
+from dataguard.run.table import RunTable
 from dataguard.suite.loading import load_suite
 from dataguard.suite.model import Suite
 from dataguard.suite.shipped import choose
@@ -70,15 +69,16 @@ def run(request: Request) -> Judged:
     )
     context = Context(vocabulary, shards, _likely_sources(dataset, shards, request), suite.parameters, dataset.ignored)
     plan = make_plan(suite, context)
-    store = RunStore(plan.metrics)
-    shards = _scan(dataset, shards, plan, store, request)
-    context = replace(context, shards=shards, sources=store.sources)
-    table = MetricTable(store.frame())
+    filled = RunTable(plan.metrics)
+    with opened_store(request) as store:
+        shards = fill(dataset, shards, plan, filled, store=store, request=request)
+    context = replace(context, shards=shards, sources=filled.sources)
+    table = MetricTable(filled.frame())
     verdicts = judge(suite, table, context)
     if not verdicts.results:
         why = "; ".join(sorted({str(absent) for _, absent in verdicts.skipped}))
         raise SuiteError("nothing was judged: every expectation was skipped", file=suite.origin, why=why)
-    rows = Rows(store, verdicts, suite, context)
+    rows = Rows(filled, verdicts, suite, context)
     columns = describe_columns(context)
     taken += [f"column {', '.join(found)} as {role}" for role, found in columns.items() if role not in mapped]
     meta = {
@@ -93,7 +93,7 @@ def run(request: Request) -> Judged:
         "sources": describe_sources(table, context, plan.tokens),
         "skipped": describe_skipped(verdicts),
         "accounting": account(context, _count(rows.rejected()), _broken_rows(dataset, context)),
-        "notes": [*dataset.notes, *store.notes()],
+        "notes": [*dataset.notes, *filled.notes()],
     }
     result = Result(
         suite_name=suite.name,
@@ -126,51 +126,6 @@ def _likely_sources(dataset: Dataset, shards: Sequence[ShardFacts], request: Req
     """Return a stand-in for the names of the sources, which only the scan knows; none where no row can have one."""
     pairs = [source_of_rows(*each, request.source_from) for each in zip(dataset.shards, shards, strict=True)]
     return ("",) if any(name or column for name, column in pairs) else ()
-
-
-def _tasks(dataset: Dataset, shards: Sequence[ShardFacts], plan: Plan, request: Request) -> Iterable[Task]:
-    for place, (shard, opened, facts) in enumerate(zip(dataset.shards, dataset.opened, shards, strict=True)):
-        if opened is None:
-            continue
-        source, column = source_of_rows(shard, facts, request.source_from)
-        metrics = plan.of_shard(facts.roles, facts)
-        for unit in opened.units:
-            yield Task(place, opened, unit, facts.roles, metrics, plan.tokens, source, column)
-
-
-def _scan(
-    dataset: Dataset,
-    shards: Sequence[ShardFacts],
-    plan: Plan,
-    store: RunStore,
-    request: Request,
-) -> list[ShardFacts]:
-    """Fill the store; return the shards with their tokens, and the faults that only reading brought to light."""
-    readable = [
-        {role: kind for role in each.roles if each.can_read(role) and (kind := each.type_of(role))} for each in shards
-    ]
-    warm(plan.metrics, [types for types in readable if types], request.watch.note)
-    known: dict[int, int] = {}
-    faults: dict[int, ShardFault] = {}
-    request.watch.start(sum(shard.rows for shard in shards))
-    try:
-        for scanned in threads.run(scan, _tasks(dataset, shards, plan, request), request.jobs):
-            place = scanned.task.shard
-            if scanned.fault is not None:
-                faults.setdefault(place, scanned.fault)
-                store.drop(place)
-                continue
-            store.append(scanned)
-            known[place] = known.get(place, 0) + scanned.tokens
-            request.watch.advance(scanned.task.unit.rows, scanned.tokens)
-    finally:
-        request.watch.stop()
-    return [
-        replace(facts, fault=(fault.reason, fault.detail), rows=0)
-        if (fault := faults.get(place)) is not None
-        else replace(facts, tokens=known.get(place, 0))
-        for place, facts in enumerate(shards)
-    ]
 
 
 def _broken_rows(dataset: Dataset, context: Context) -> list[int | None]:

@@ -1,12 +1,13 @@
-"""Scan one unit of a shard: read its batches, and compute every planned metric for every row.
+"""Scan one unit of a shard: every planned number for every row, from an earlier run or by reading its batches.
 
 A unit knows nothing of the others, so that any engine may run it anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,21 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import xxhash
 
 from dataguard.errors import ShardFault
 from dataguard.metrics.base import Metric
+from dataguard.run.store import Stored, code_digest, digest_of_stretch
 from dataguard.shards.batch import Batch
+from dataguard.shards.files import FileState
 from dataguard.shards.model import OpenShard, Unit
 
 BLOCK_TOKENS = 1 << 17
 """Tokens that kernels see at once: few enough to stay in a core's cache from one kernel to the next."""
+
+
+SOURCE = "source"
+"""Name of the column of sources, among the numbers of a unit."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,8 @@ class Task:
         tokens: The column by which batches are cut into blocks.
         source: The source of all its rows, where no column says it; None for none.
         source_column: The column that says each row's source.
+        stored: Where numbers of an earlier run lie.
+        stretch: Path, state, number and count of the stretch of the file to take the digest of; None for none.
     """
 
     shard: int
@@ -47,63 +57,110 @@ class Task:
     tokens: str
     source: str | None
     source_column: str | None
+    stored: Sequence[Stored] = ()
+    stretch: tuple[Path, FileState, int, int] | None = None
+
+    def key(self, metric: Metric) -> str:
+        """Return what a metric's numbers depend on, beside the bytes of the unit."""
+        roles = {*metric.reads(), *metric.may_read()} & set(self.roles)
+        columns = ",".join(f"{role}={self.roles[role]}" for role in sorted(roles))
+        return xxhash.xxh3_128_hexdigest(f"{code_digest()} {metric.key} {columns}".encode())
 
     @property
-    def columns(self) -> list[str]:
-        """Names of the columns to read."""
-        roles = {role for metric in self.metrics for role in (*metric.reads(), *metric.may_read())}
-        names = {self.roles[role] for role in roles if role in self.roles}
-        return sorted(names | ({self.source_column} if self.source_column else set()))
+    def source_key(self) -> str | None:
+        """Return the same for the sources; None where no column says them."""
+        if self.source_column is None:
+            return None
+        return xxhash.xxh3_128_hexdigest(f"{code_digest()} {SOURCE} {self.source_column}".encode())
+
+    @property
+    def keys(self) -> dict[str, Metric | None]:
+        """Return everything that is wanted, by key; None stands for the sources."""
+        wanted: dict[str, Metric | None] = {self.key(metric): metric for metric in self.metrics}
+        return wanted if self.source_key is None else {**wanted, self.source_key: None}
 
 
 @dataclass(frozen=True)
 class Scanned:
-    """What a unit gave: its part of the metric table, or the fault that was found in it.
+    """What a unit gave: its numbers, or the fault that was found in it.
 
     Args:
-        frame: `row`, `source` (place in `sources`, or null) and the metrics' numbers.
-        sources: Names of the sources of these rows.
-        tokens: How many the rows hold.
+        frames: The numbers of each metric, and the sources, by key (`Task.keys`), all of the unit's rows.
+        fresh: The keys whose numbers were computed now.
+        digest: Of the stretch of the file that was asked for.
     """
 
     task: Task
-    frame: pl.DataFrame = field(default_factory=pl.DataFrame)
-    sources: Sequence[str] = ()
-    tokens: int = 0
+    frames: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    fresh: Collection[str] = ()
+    digest: bytes | None = None
     fault: ShardFault | None = None
+
+    def sources(self) -> pl.Series:
+        """Return each row's source, null for none. Length R, strings."""
+        rows = self.task.unit.rows
+        if self.task.source_key is not None:
+            return self.frames[self.task.source_key][SOURCE]
+        return pl.Series(SOURCE, [self.task.source], dtype=pl.String).new_from_index(0, rows)
+
+    def numbers(self) -> list[pl.Series]:
+        """Return the columns of the metric table, named `METRIC.NUMBER`."""
+        wanted = self.task.keys.items()
+        return [
+            column.alias(f"{metric.key}.{column.name}")
+            for key, metric in wanted
+            if metric is not None
+            for column in self.frames[key]
+        ]
 
 
 def scan(task: Task) -> Scanned:
-    """Compute the planned numbers for every row of a unit. A fault of the shard is returned, not raised."""
-    table = _Gathered()
-    sources = _Sources(task)
-    tokens = rows = 0
+    """Return every wanted number of a unit: what is stored as it is, the rest computed from its rows.
+
+    A fault of the shard is returned, not raised.
+    """
+    frames: dict[str, pl.DataFrame] = {}
+    for stored in task.stored:
+        frames.update(stored.load() or {})
+    missing = {key: metric for key, metric in task.keys.items() if key not in frames}
     try:
-        for first, record_batch in task.opened.read(task.unit, task.columns):
-            _demand(
-                first == task.unit.first_row + rows, f"row {task.unit.first_row + rows:,} was expected, {first:,} came"
-            )
-            rows += record_batch.num_rows
-            sources.take(record_batch)
-            names = set(record_batch.schema.names)
-            columns = {role: record_batch.column(name) for role, name in task.roles.items() if name in names}
-            batch = Batch(columns, record_batch.num_rows)
-            for _, block in batch.blocks(task.tokens, BLOCK_TOKENS):
-                for metric in task.metrics:
-                    table.take(metric, block)
-                if block.has(task.tokens):
-                    tokens += _tokens(block, task)
-        _demand(rows == task.unit.rows, f"{task.unit.rows:,} rows were announced, {rows:,} were read")
+        if missing:
+            frames.update(_computed(task, missing))
+        digest = None if task.stretch is None else digest_of_stretch(*task.stretch)
     except ShardFault as fault:
         return Scanned(task, fault=fault)
-    numbers = pl.DataFrame(
-        [
-            pl.Series("row", np.arange(task.unit.first_row, task.unit.first_row + rows), dtype=pl.Int64),
-            sources.series(rows),
-            *table.series(task.metrics),
-        ]
-    )
-    return Scanned(task, numbers, sources.names, tokens)
+    return Scanned(task, frames, frozenset(missing), digest)
+
+
+def _computed(task: Task, wanted: Mapping[str, Metric | None]) -> dict[str, pl.DataFrame]:
+    """Read a unit once, and compute what is wanted of every row."""
+    metrics = {key: metric for key, metric in wanted.items() if metric is not None}
+    table = _Gathered(metrics)
+    sources: list[pa.Array] = []
+    source_column = task.source_column if None in wanted.values() else None
+    rows = 0
+    for first, record_batch in task.opened.read(task.unit, _columns(task, metrics.values(), source_column)):
+        _demand(first == task.unit.first_row + rows, f"row {task.unit.first_row + rows:,} was expected, {first:,} came")
+        rows += record_batch.num_rows
+        if source_column is not None:
+            sources.append(as_strings(record_batch.column(source_column)))
+        names = set(record_batch.schema.names)
+        columns = {role: record_batch.column(name) for role, name in task.roles.items() if name in names}
+        for _, block in Batch(columns, record_batch.num_rows).blocks(task.tokens, BLOCK_TOKENS):
+            table.take(block)
+    _demand(rows == task.unit.rows, f"{task.unit.rows:,} rows were announced, {rows:,} were read")
+    frames = table.frames()
+    if source_column is not None and task.source_key is not None:
+        column = pl.Series(SOURCE, pa.chunked_array(sources, pa.large_string()), dtype=pl.String)
+        frames[task.source_key] = column.to_frame()
+    return frames
+
+
+def _columns(task: Task, metrics: Iterable[Metric], source_column: str | None) -> list[str]:
+    """Return the names of the columns to read."""
+    roles = {role for metric in metrics for role in (*metric.reads(), *metric.may_read())}
+    names = {task.roles[role] for role in roles if role in task.roles}
+    return sorted(names | ({source_column} if source_column else set()))
 
 
 def _demand(holds: bool, detail: str) -> None:  # noqa: FBT001  # a condition
@@ -112,58 +169,29 @@ def _demand(holds: bool, detail: str) -> None:  # noqa: FBT001  # a condition
         raise ShardFault("unreadable", detail)
 
 
-def _tokens(block: Batch, task: Task) -> int:
-    readable = any(task.tokens in metric.reads() for metric in task.metrics)
-    return int(block.column(task.tokens).offsets[-1]) if readable else 0
-
-
 class _Gathered:
-    """Columns of the metric table, block by block; they become Polars columns once a unit."""
+    """The numbers of each metric, block by block; they become Polars columns once a unit."""
 
-    def __init__(self) -> None:
-        self._parts: dict[str, list[npt.NDArray[Any] | pl.Series]] = {}
+    def __init__(self, metrics: Mapping[str, Metric]) -> None:
+        self._metrics = metrics
+        self._parts: dict[tuple[str, str], list[npt.NDArray[Any] | pl.Series]] = {}
 
-    def take(self, metric: Metric, block: Batch) -> None:
-        for name, numbers in metric.compute(block).items():
-            self._parts.setdefault(f"{metric.key}.{name}", []).append(numbers)
+    def take(self, block: Batch) -> None:
+        for key, metric in self._metrics.items():
+            for name, numbers in metric.compute(block).items():
+                self._parts.setdefault((key, name), []).append(numbers)
 
-    def series(self, metrics: Sequence[Metric]) -> list[pl.Series]:
-        return [self._join(f"{metric.key}.{name}", kind) for metric in metrics for name, kind in metric.gives.items()]
+    def frames(self) -> dict[str, pl.DataFrame]:
+        return {
+            key: pl.DataFrame([self._joined(key, name, kind) for name, kind in metric.gives.items()])
+            for key, metric in self._metrics.items()
+        }
 
-    def _join(self, name: str, kind: Any) -> pl.Series:
-        parts = self._parts.get(name, [])
+    def _joined(self, key: str, name: str, kind: Any) -> pl.Series:
+        parts = self._parts.get((key, name), [])
         if not parts or isinstance(parts[0], pl.Series):
             return pl.concat([pl.Series(name, [], dtype=kind), *(part.alias(name) for part in parts)])  # type: ignore[union-attr]
         return pl.Series(name, np.concatenate(parts)).cast(kind)
-
-
-class _Sources:
-    """The source of each row of a unit, as places in a list of names."""
-
-    def __init__(self, task: Task) -> None:
-        self._column = task.source_column
-        self.names: list[str] = [task.source] if task.source is not None and not task.source_column else []
-        self._places: dict[str, int] = {}
-        self._parts: list[npt.NDArray[np.int32]] = []
-
-    def take(self, batch: pa.RecordBatch) -> None:
-        if self._column is None:
-            return
-        encoded = as_strings(batch.column(self._column)).dictionary_encode()
-        names = encoded.dictionary.to_pylist()
-        for name in names:
-            if name not in self._places:
-                self._places[name] = len(self.names)
-                self.names.append(name)
-        places = np.array([self._places[name] for name in names] + [-1], np.int32)
-        self._parts.append(places[encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)])
-
-    def series(self, rows: int) -> pl.Series:
-        if self._column is None:
-            place = 0 if self.names else None
-            return pl.Series("source", [place], dtype=pl.Int32).new_from_index(0, rows)
-        places = np.concatenate(self._parts) if self._parts else np.zeros(0, np.int32)
-        return pl.Series("source", places).replace(-1, None)
 
 
 def as_strings(column: pa.Array) -> pa.Array:

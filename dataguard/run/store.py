@@ -1,92 +1,233 @@
-"""The metric table while a run fills it: in memory while it is small, in segment files once it is not."""
+"""Numbers of earlier runs, so that an unchanged shard is not scanned again.
+
+A store is a folder: `index.sqlite`, and segment files to which units of shards append their numbers. The index says which
+numbers of which shard stand where; it gets a line only once the bytes are written, so that a run that is killed leaves
+nothing but bytes that no line points to. Every process appends to a segment of its own.
+
+Numbers are found by what they depend on: the shard's content, the metric with its arguments, and the code that computes
+them. For the content stands what the file system says of the file (device, inode, size, times) once that is older than the
+entry by two seconds; otherwise its digest.
+"""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
-from collections.abc import Mapping, Sequence
+import io
+import secrets
+import sqlite3
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import polars as pl
+import xxhash
 
-from dataguard.metrics.base import Metric
-from dataguard.run.scan import Scanned
+from dataguard.run.cache import cache_folder
+from dataguard.run.request import Request
+from dataguard.shards.files import FileState, ShardFile
+from dataguard.version import __version__
 
+AUTO = "auto"
 SEGMENT_BYTES = 64 << 20
-MOST_SOURCES = 1000
-"""Past so many names of sources a column says something else: the rows then have no source (the catalogue's rule)."""
+SETTLED_NS = 2_000_000_000
+"""A file that was written less than this before an entry may have been written again in the same tick of its clock."""
+CHUNK = 1 << 20
+PATIENCE = 30.0
+"""Seconds to wait for another run that writes into the same store."""
+
+_TABLES = """
+create table if not exists shard (
+    id integer primary key, digest text not null, device int, inode int, size int, mtime_ns int, ctime_ns int, seen_ns int);
+create index if not exists shard_by_file on shard (size, inode);
+create table if not exists blob (id integer primary key, segment text, start int, length int, checksum int);
+create table if not exists part (digest text, start int, stop int, key text, place int, blob int,
+    primary key (digest, start, stop, key)) without rowid;
+"""
 
 
-class RunStore:
-    """The numbers of one run, in the order in which units are appended.
+@dataclass(frozen=True)
+class Stored:
+    """Where numbers of a unit lie: a stretch of a segment file, and which of its frames are wanted ({key: place})."""
 
-    The segments lie in a temporary folder that goes when nobody holds the store any more.
+    segment: Path
+    start: int
+    length: int
+    checksum: int
+    places: Mapping[str, int]
+
+    def load(self) -> dict[str, pl.DataFrame] | None:
+        """Return the wanted frames by key; None where the bytes are not what was written."""
+        try:
+            with self.segment.open("rb") as file:
+                file.seek(self.start)
+                data = file.read(self.length)
+        except OSError:
+            return None
+        if len(data) != self.length or xxhash.xxh3_64_intdigest(data) != _unsigned(self.checksum):
+            return None
+        whole = pl.read_ipc(io.BytesIO(data))
+        return {key: _pick(whole, place) for key, place in self.places.items()}
+
+
+def _pick(whole: pl.DataFrame, place: int) -> pl.DataFrame:
+    prefix = f"{place}."
+    names = [name for name in whole.columns if name.startswith(prefix)]
+    return whole.select(pl.col(name).alias(name.removeprefix(prefix)) for name in names)
+
+
+def _unsigned(number: int) -> int:
+    return number % (1 << 64)
+
+
+def _signed(number: int) -> int:
+    """Return a 64-bit number as SQLite holds it."""
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+@cache
+def code_digest() -> str:
+    """Return a digest of the code that computes numbers: it is part of every key, so that none outlives its meaning."""
+    package = Path(__file__).parents[1]
+    digest = xxhash.xxh3_64(__version__.encode())
+    for file in sorted([*package.glob("metrics/*.py"), package / "shards" / "batch.py", package / "run" / "scan.py"]):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def digest_of_stretch(path: Path, state: FileState, number: int, count: int) -> bytes:
+    """Return the digest of one of `count` equal stretches of a file, which together cover all of it.
+
+    Raises:
+        ShardFault: The file is not what it was.
+    """
+    start, stop = state.size * number // count, state.size * (number + 1) // count
+    digest = xxhash.xxh3_128()
+    buffer = memoryview(bytearray(min(CHUNK, stop - start)))
+    with ShardFile(path, state) as file:
+        while start < stop:
+            view = buffer[: min(CHUNK, stop - start)]
+            file.read_into(view, start)
+            digest.update(view)
+            start += len(view)
+    return digest.digest()
+
+
+def digest_of(stretches: Iterable[bytes], state: FileState) -> str:
+    """Return the digest of a whole file, of those of its stretches."""
+    return xxhash.xxh3_128_hexdigest(b"".join([str(state.size).encode(), *stretches]))
+
+
+class MetricStore:
+    """A store that is open. All methods are for the thread that opened it; `Stored.load` is for any.
+
+    Args:
+        folder: Made where it is not there.
+
+    Raises:
+        OSError, sqlite3.Error: It cannot be used.
     """
 
-    def __init__(self, metrics: Sequence[Metric]) -> None:
-        self._schema = {f"{metric.key}.{name}": kind for metric in metrics for name, kind in metric.gives.items()}
-        self._folder: Path | None = None
-        self._segments: list[Path] = []
-        self._recent: list[pl.DataFrame] = []
-        self._recent_bytes = 0
-        self._places: dict[str, int] = {}
-        self._broken: set[int] = set()
-        self.too_many_sources = False
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._index = sqlite3.connect(folder / "index.sqlite", timeout=PATIENCE, isolation_level=None)
+        self._index.execute("pragma journal_mode=wal")
+        self._index.execute("pragma synchronous=normal")
+        self._index.executescript(_TABLES)
+        self._segment: Path | None = None
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Names of the sources, in the order in which they came; none where they are too many."""
-        return () if self.too_many_sources else tuple(self._places)
+    def digest(self, state: FileState) -> str | None:
+        """Return the digest of an unchanged file, where one is known."""
+        query = """select digest from shard where size = ? and inode = ? and device = ? and mtime_ns = ? and ctime_ns = ?
+            and seen_ns - ? > max(mtime_ns, ctime_ns) order by id desc limit 1"""
+        values = (state.size, state.inode, state.device, state.mtime_ns, state.ctime_ns, SETTLED_NS)
+        row = self._index.execute(query, values).fetchone()
+        return None if row is None else str(row[0])
 
-    def notes(self) -> list[str]:
-        """Return what a report should say of the sources."""
-        many = f"more than {MOST_SOURCES:,} sources: the rows are taken to have none"
-        return [many] if self.too_many_sources else []
+    def may_know(self, state: FileState) -> bool:
+        """Whether a file of this size has been seen: then it may pay to take the digest of one that looks new."""
+        return self._index.execute("select 1 from shard where size = ? limit 1", (state.size,)).fetchone() is not None
 
-    def append(self, scanned: Scanned) -> None:
-        """Take a unit's numbers."""
-        shard = pl.Series("shard", [scanned.task.shard], dtype=pl.UInt32).new_from_index(0, scanned.frame.height)
-        frame = scanned.frame.insert_column(0, shard)
-        frame = frame.with_columns(self._source(scanned))
-        missing = [pl.lit(None, kind).alias(name) for name, kind in self._schema.items() if name not in frame.columns]
-        frame = frame.with_columns(missing).select("shard", "row", "source", *self._schema)
-        self._recent.append(frame)
-        self._recent_bytes += int(frame.estimated_size())
-        if self._recent_bytes > SEGMENT_BYTES:
-            self._write_segment()
+    def remember(self, state: FileState, digest: str, seen_ns: int) -> None:
+        """Take note of a file's digest.
 
-    def drop(self, shard: int) -> None:
-        """Leave a shard out: it turned out not to be intact."""
-        self._broken.add(shard)
+        Args:
+            seen_ns: When its state was taken, before its bytes were read.
+        """
+        self._index.execute(
+            "insert into shard (digest, device, inode, size, mtime_ns, ctime_ns, seen_ns) values (?, ?, ?, ?, ?, ?, ?)",
+            (digest, state.device, state.inode, state.size, state.mtime_ns, state.ctime_ns, seen_ns),
+        )
 
-    def frame(self) -> pl.LazyFrame:
-        """Return the whole table (`MetricTable.frame`)."""
-        empty = pl.DataFrame(schema={"shard": pl.UInt32, "row": pl.Int64, "source": pl.Int32, **self._schema})
-        parts = [pl.scan_parquet(path) for path in self._segments]
-        parts += [pl.concat([empty, *self._recent]).lazy()]
-        table = pl.concat(parts)
-        if self._broken:
-            table = table.filter(~pl.col("shard").is_in(sorted(self._broken)))
-        return table.with_columns(pl.lit(None, pl.Int32).alias("source")) if self.too_many_sources else table
+    def find(self, digest: str, start: int, stop: int, keys: Collection[str]) -> list[Stored]:
+        """Return where the numbers of a unit lie, as far as they are stored."""
+        query = """select part.key, part.place, blob.segment, blob.start, blob.length, blob.checksum, blob.id
+            from part join blob on part.blob = blob.id where part.digest = ? and part.start = ? and part.stop = ?"""
+        found: dict[int, tuple[Path, int, int, int]] = {}
+        places: dict[int, dict[str, int]] = {}
+        for key, place, segment, at, length, checksum, blob in self._index.execute(query, (digest, start, stop)):
+            if key in keys:
+                found[blob] = (self._folder / segment, at, length, checksum)
+                places.setdefault(blob, {})[key] = place
+        return [Stored(*found[blob], places=places[blob]) for blob in found]
 
-    def _source(self, scanned: Scanned) -> pl.Expr | pl.Series:
-        """Return the unit's sources as places in the list of all."""
-        if not self.too_many_sources:
-            for name in scanned.sources:
-                self._places.setdefault(name, len(self._places))
-            self.too_many_sources = len(self._places) > MOST_SOURCES
-        if self.too_many_sources:
-            return pl.lit(None, pl.Int32).alias("source")
-        places: Mapping[Any, int] = {place: self._places[name] for place, name in enumerate(scanned.sources)}
-        return scanned.frame["source"].replace_strict(places, default=None, return_dtype=pl.Int32)
+    def add(self, digest: str, units: Sequence[tuple[int, int, Mapping[str, pl.DataFrame]]]) -> None:
+        """Store the numbers of a shard's units: (start, stop, {key: frame}) each."""
+        written = [(start, stop, list(frames), self._append(frames)) for start, stop, frames in units if frames]
+        self._index.execute("begin immediate")
+        try:
+            for start, stop, keys, (segment, at, length, checksum) in written:
+                row = self._index.execute(
+                    "insert into blob (segment, start, length, checksum) values (?, ?, ?, ?)",
+                    (segment, at, length, _signed(checksum)),
+                )
+                parts = [(digest, start, stop, key, place, row.lastrowid) for place, key in enumerate(keys)]
+                self._index.executemany("insert or replace into part values (?, ?, ?, ?, ?, ?)", parts)
+            self._index.execute("commit")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self._index.execute("rollback")
+            raise
 
-    def _write_segment(self) -> None:
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="dataguard-"))
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        path = self._folder / f"segment-{len(self._segments):05d}.parquet"
-        pl.concat(self._recent).write_parquet(path, compression="lz4", statistics=False)
-        self._segments.append(path)
-        self._recent, self._recent_bytes = [], 0
+    def _append(self, frames: Mapping[str, pl.DataFrame]) -> tuple[str, int, int, int]:
+        """Write frames of one length side by side; return segment, place, length and checksum of the bytes."""
+        columns = [
+            column.alias(f"{place}.{column.name}") for place, frame in enumerate(frames.values()) for column in frame
+        ]
+        sink = io.BytesIO()
+        pl.DataFrame(columns).write_ipc(sink, compression="lz4")
+        data = sink.getvalue()
+        if self._segment is None or self._segment.stat().st_size > SEGMENT_BYTES:
+            self._segment = self._folder / f"{time.time_ns():x}-{secrets.token_hex(4)}.segment"
+        with self._segment.open("ab") as file:
+            at = file.tell()
+            file.write(data)
+        return self._segment.name, at, len(data), xxhash.xxh3_64_intdigest(data)
+
+    def settle(self, provisional: str, digest: str, state: FileState, seen_ns: int) -> None:
+        """Put what was stored of a file before all of it had been read under its digest, and remember that."""
+        self._index.execute("update or replace part set digest = ? where digest = ?", (digest, provisional))
+        self.remember(state, digest, seen_ns)
+
+    def close(self) -> None:
+        """Close the index."""
+        self._index.close()
+
+
+@contextmanager
+def opened_store(request: Request) -> Iterator[MetricStore | None]:
+    """Open the store that a run asks for; None where it asks for none, or it cannot be used, which is noted."""
+    if request.store is None:
+        yield None
+        return
+    folder = cache_folder() / "store" if request.store == AUTO else Path(request.store)
+    try:
+        store = MetricStore(folder)
+    except (sqlite3.Error, OSError) as error:
+        request.watch.note(f"the store in {folder} cannot be used, every number is computed anew: {error}")
+        yield None
+        return
+    with closing(store):
+        yield store

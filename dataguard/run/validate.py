@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
+from dataguard.engines import threads
 from dataguard.errors import SuiteError, UsageError, nearest
 from dataguard.reports.json_report import report_json
 from dataguard.result import SEVERITIES, Result, Severity
@@ -43,7 +44,7 @@ def validate(
     out: str | Path | None = None,
     quarantine: bool = True,
     quarantine_limit: int = LIMIT,
-    store: Literal["auto"] | None = "auto",
+    store: str | Path | None = "auto",
     reports: Sequence[str] = (),
     jobs: int | None = None,
     engine: Literal["local"] = "local",
@@ -66,7 +67,8 @@ def validate(
         out: Folder for report.json, run.json, rejected.parquet and the quarantine; None writes nothing.
         quarantine: Copy the rejected rows to `out`/quarantine.
         quarantine_limit: Bytes of rows to copy at most.
-        store: Where numbers are kept between runs; nothing is kept yet, so `auto` and None are the same.
+        store: Folder that keeps numbers between runs, so that unchanged shards are not scanned again; `auto` lies in the
+            user's cache; None keeps none.
         reports: Names of reports; `json` is always written where there is an `out`.
         jobs: Units scanned at once; None takes the cores that this process may use.
         engine: Where units run; `local` is on threads of this process.
@@ -81,7 +83,6 @@ def validate(
     """
     _known("report", reports, REPORTS)
     _known("engine", [engine], ("local",))
-    _known("store", [] if store is None else [store], ("auto",))
     _known("severity", [fail_on], SEVERITIES)
     request = Request(
         data=data,
@@ -93,8 +94,9 @@ def validate(
         columns=columns or {},
         source_from=source_from,
         fail_on=fail_on,
+        jobs=jobs or threads.default_jobs(),
+        store=store,
         watch=watch or Nobody(),
-        **({} if jobs is None else {"jobs": jobs}),
     )
     if out is None:
         return run(request).result

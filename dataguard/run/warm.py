@@ -7,15 +7,14 @@ half replaced (numba issue 4807). A lock in the user's cache folder lets one pro
 from __future__ import annotations
 
 import fcntl
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import pyarrow as pa
 
 from dataguard.metrics.base import Metric
+from dataguard.run.cache import cache_folder
 from dataguard.shards.batch import Batch
 
 PATIENCE = 1.0
@@ -53,11 +52,6 @@ def _seen_by_kernels(types: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]
     """Return the type that kernels see each column as: int32, or int64 for what needs it."""
     wide = (pa.int64(), pa.uint64(), pa.uint32())
     return {role: pa.int64() if kind.value_type in wide else pa.int32() for role, kind in types.items()}
-
-
-def cache_folder() -> Path:
-    """Return the folder for what dataguard keeps between runs: under XDG_CACHE_HOME, else ~/.cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dataguard"
 
 
 @contextmanager

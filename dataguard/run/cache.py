@@ -1,0 +1,11 @@
+"""Where dataguard keeps things between runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """Return the folder for what dataguard keeps between runs: under XDG_CACHE_HOME, else ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dataguard"

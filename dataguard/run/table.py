@@ -1,0 +1,93 @@
+"""The metric table while a run fills it: in memory while it is small, in segment files once it is not."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from dataguard.metrics.base import Metric
+from dataguard.run.scan import Scanned
+
+SEGMENT_BYTES = 64 << 20
+MOST_SOURCES = 1000
+"""Past so many names of sources a column says something else: the rows then have no source (the catalogue's rule)."""
+
+
+class RunTable:
+    """The numbers of one run, in the order in which units are appended.
+
+    The segments lie in a temporary folder that goes when nobody holds the table any more.
+    """
+
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self._schema = {f"{metric.key}.{name}": kind for metric in metrics for name, kind in metric.gives.items()}
+        self._folder: Path | None = None
+        self._segments: list[Path] = []
+        self._recent: list[pl.DataFrame] = []
+        self._recent_bytes = 0
+        self._places: dict[str, int] = {}
+        self._broken: set[int] = set()
+        self.too_many_sources = False
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Names of the sources, in the order in which they came; none where they are too many."""
+        return () if self.too_many_sources else tuple(self._places)
+
+    def notes(self) -> list[str]:
+        """Return what a report should say of the sources."""
+        many = f"more than {MOST_SOURCES:,} sources: the rows are taken to have none"
+        return [many] if self.too_many_sources else []
+
+    def append(self, scanned: Scanned) -> None:
+        """Take a unit's numbers."""
+        unit = scanned.task.unit
+        shard = pl.Series("shard", [scanned.task.shard], dtype=pl.UInt32).new_from_index(0, unit.rows)
+        row = pl.int_range(unit.first_row, unit.first_row + unit.rows, dtype=pl.Int64, eager=True).alias("row")
+        frame = pl.DataFrame([shard, row, self._places_of(scanned.sources()), *scanned.numbers()])
+        missing = [pl.lit(None, kind).alias(name) for name, kind in self._schema.items() if name not in frame.columns]
+        frame = frame.with_columns(missing).select("shard", "row", "source", *self._schema)
+        self._recent.append(frame)
+        self._recent_bytes += int(frame.estimated_size())
+        if self._recent_bytes > SEGMENT_BYTES:
+            self._write_segment()
+
+    def drop(self, shard: int) -> None:
+        """Leave a shard out: it turned out not to be intact."""
+        self._broken.add(shard)
+
+    def frame(self) -> pl.LazyFrame:
+        """Return the whole table (`MetricTable.frame`)."""
+        empty = pl.DataFrame(schema={"shard": pl.UInt32, "row": pl.Int64, "source": pl.Int32, **self._schema})
+        parts = [pl.scan_parquet(path) for path in self._segments]
+        parts += [pl.concat([empty, *self._recent]).lazy()]
+        table = pl.concat(parts)
+        if self._broken:
+            table = table.filter(~pl.col("shard").is_in(sorted(self._broken)))
+        return table.with_columns(pl.lit(None, pl.Int32).alias("source")) if self.too_many_sources else table
+
+    def _places_of(self, sources: pl.Series) -> pl.Series:
+        """Return a unit's sources as places in the list of all."""
+        if not self.too_many_sources:
+            names = sources.unique(maintain_order=True).drop_nulls().to_list()
+            for name in names:
+                self._places.setdefault(name, len(self._places))
+            self.too_many_sources = len(self._places) > MOST_SOURCES
+        if self.too_many_sources:
+            return pl.Series("source", [None], dtype=pl.Int32).new_from_index(0, len(sources))
+        places = {name: self._places[name] for name in names}
+        return sources.replace_strict(places, default=None, return_dtype=pl.Int32).alias("source")
+
+    def _write_segment(self) -> None:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="dataguard-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        path = self._folder / f"segment-{len(self._segments):05d}.parquet"
+        pl.concat(self._recent).write_parquet(path, compression="lz4", statistics=False)
+        self._segments.append(path)
+        self._recent, self._recent_bytes = [], 0
