@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dataguard.expectations.base import Expectation, Level, Outcome
+from dataguard.expectations.bounds import demand_order
 from dataguard.expectations.context import Context, MetricTable
 
 
@@ -19,6 +20,11 @@ class ExpectRowCountToBeBetween(Expectation):
 
     min_value: Annotated[int, Field(ge=0)] | None = 1
     max_value: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        demand_order(self, "min_value", "max_value")
+        return self
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
         rows = sum(shard.rows for shard in context.intact)

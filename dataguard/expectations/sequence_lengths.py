@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dataguard.expectations.base import CannotJudge, Judgement, RowExpectation, first_reason
+from dataguard.expectations.bounds import demand_order
 from dataguard.expectations.content import null_or_empty
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
@@ -24,6 +25,11 @@ class ExpectSequenceLengthsToBeBetween(RowExpectation):
     max_length: Annotated[int, Field(ge=1)] | None = None
     multiple_of: Annotated[int, Field(ge=1)] | None = None
     extra: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        demand_order(self, "min_length", "max_length")
+        return self
 
     def metrics(self, context: Context) -> Sequence[Metric]:
         return (Lengths(self.column),)

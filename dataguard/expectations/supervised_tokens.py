@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
+from dataguard.expectations.bounds import demand_order
 from dataguard.expectations.content import content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
@@ -34,6 +35,11 @@ class ExpectSupervisedTokensToBeBetween(RowExpectation):
     shift: Literal[0, 1] = 0
     max_length: Annotated[int, Field(ge=1)] | None = None
     ignore_index: TokenNumber = -100
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        demand_order(self, "min_value", "max_value")
+        return self
 
     def columns_read(self, context: Context) -> Sequence[str]:
         return (self.column, companion(self.column, LABELS))
