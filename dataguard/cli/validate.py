@@ -147,6 +147,18 @@ def validate(
             "--quiet", rich_help_panel=OUT, help="Print nothing but errors, and one line where the data fails."
         ),
     ] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            rich_help_panel=OUT,
+            show_default="the user's cache",
+            help="Folder that keeps numbers between runs: unchanged shards are not scanned again.",
+        ),
+    ] = None,
+    no_store: Annotated[
+        bool, typer.Option("--no-store", rich_help_panel=OUT, help="Keep no numbers, and use none.")
+    ] = False,
     jobs: Annotated[
         int | None, typer.Option(metavar="N", min=1, show_default="the cores", help="Units that are scanned at once.")
     ] = None,
@@ -176,6 +188,7 @@ def validate(
         out=out,
         quarantine=quarantine,
         quarantine_limit=limit,
+        store=None if no_store else store or "auto",
         reports=reports,
         jobs=jobs,
         fail_on=fail_on.value,

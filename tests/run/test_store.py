@@ -1,0 +1,275 @@
+"""What is kept between runs: nothing is computed twice, and nothing is believed that is not what was written."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dataguard
+from dataguard.metrics import ids, lengths
+from dataguard.result import Result
+from dataguard.run import store as module
+from dataguard.run.store import MetricStore, digest_of, digest_of_stretch
+from dataguard.shards import proof
+from dataguard.shards.files import FileState, ShardFile
+from dataguard.shards.model import Shard
+from dataguard.shards.opening import open_shard
+
+RANGE = {"type": "expect_token_ids_to_be_in_vocabulary", "kwargs": {"limit": 100}}
+LENGTH = {"type": "expect_sequence_lengths_to_be_between", "kwargs": {"max_length": 3}}
+LONG_AGO = time.time() - 3600
+
+
+def write(path: Path, rows: list[list[int]], batch: int = 2, *, settled: bool = True) -> Path:
+    table = pa.table({"input_ids": pa.array(rows, pa.list_(pa.int32())), "source": ["web"] * len(rows)})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=batch)
+    if settled:
+        os.utime(path, (LONG_AGO, LONG_AGO))
+    return path
+
+
+def judge(data: Path, store: Path | None, *expectations: dict[str, Any]) -> Result:
+    return dataguard.validate(
+        data, suite={"name": "t", "expectations": [*expectations] or [RANGE]}, store=store, jobs=1
+    )
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Give the names of the metrics that are computed on rows of data (not those that only compile kernels)."""
+    names: list[str] = []
+
+    def counted(kind: Any) -> Callable[..., Any]:
+        compute = kind.compute
+
+        def wrapped(self: Any, batch: Any) -> Any:
+            if batch.has("source") or batch.rows > 1:
+                names.append(kind.__name__)
+            return compute(self, batch)
+
+        return wrapped
+
+    for kind in (ids.IdsOutside, lengths.Lengths):
+        monkeypatch.setattr(kind, "compute", counted(kind))
+    return names
+
+
+@pytest.fixture(autouse=True)
+def _settled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards of a test are made right before they are judged; ctime cannot be set back."""
+    monkeypatch.setattr(module, "SETTLED_NS", -(10**12))
+
+
+def test_an_unchanged_shard_is_not_scanned_again(tmp_path: Path, computed: list[str]) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 2], [3, 200], [4]])
+    first = judge(data, tmp_path / "store")
+    assert computed
+    computed.clear()
+    again = judge(data, tmp_path / "store")
+    assert computed == []
+    assert again.to_dict() == first.to_dict()
+
+
+def test_another_expectation_costs_its_own_metric_alone(tmp_path: Path, computed: list[str]) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 2], [3, 200]])
+    judge(data, tmp_path / "store", LENGTH)
+    computed.clear()
+    judge(data, tmp_path / "store", LENGTH, RANGE)
+    assert set(computed) == {"IdsOutside"}
+
+
+def test_another_threshold_costs_no_scan(tmp_path: Path, computed: list[str]) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 2], [3, 200, 3, 3]])
+    judge(data, tmp_path / "store", LENGTH)
+    computed.clear()
+    looser = judge(data, tmp_path / "store", {**LENGTH, "kwargs": {"max_length": 4}})
+    assert computed == []
+    assert looser.success
+
+
+def test_a_grown_data_set_costs_its_new_shards(tmp_path: Path, computed: list[str]) -> None:
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "data" / "a.arrow", [[1, 2], [3]])
+    judge(tmp_path / "data", tmp_path / "store")
+    computed.clear()
+    write(tmp_path / "data" / "b.arrow", [[1, 200], [3]])
+    result = judge(tmp_path / "data", tmp_path / "store")
+    assert computed.count("IdsOutside") == 1
+    assert [(each.shard, each.row) for each in result.results[0].findings] == [("b.arrow", 0)]
+
+
+def test_a_shard_that_was_changed_is_scanned(tmp_path: Path, computed: list[str]) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 2], [3, 4]])
+    assert judge(data, tmp_path / "store").success
+    write(data, [[1, 2], [3, 200]])
+    computed.clear()
+    assert not judge(data, tmp_path / "store").success
+    assert computed
+
+
+def test_a_copy_is_known_by_its_bytes(tmp_path: Path, computed: list[str]) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 2], [3, 200]])
+    judge(data, tmp_path / "store")
+    copy = tmp_path / "b.arrow"
+    copy.write_bytes(data.read_bytes())
+    computed.clear()
+    result = judge(copy, tmp_path / "store")
+    assert computed == []
+    assert [each.shard for each in result.results[0].findings] == ["b.arrow"]
+
+
+def test_another_column_for_a_role_is_another_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    table = pa.table({"a": [[1]], "b": [[200]]})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    suite = {"name": "t", "expectations": [RANGE]}
+    for column, success in (("a", True), ("b", False), ("a", True)):
+        result = dataguard.validate(path, suite=suite, columns={"input_ids": column}, store=tmp_path / "store")
+        assert result.success is success
+
+
+def test_a_file_written_in_the_same_moment_is_not_taken_for_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SETTLED_NS", 2_000_000_000)
+    data = write(tmp_path / "a.arrow", [[1, 2]], settled=False)
+    judge(data, tmp_path / "store")
+    store = MetricStore(tmp_path / "store")
+    assert store.digest(state_of(data)) is None
+    store.close()
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "gone"])
+def test_damaged_numbers_are_computed_again(damage: str, tmp_path: Path, computed: list[str]) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 2], [3, 200]])
+    first = judge(data, tmp_path / "store")
+    (segment,) = (tmp_path / "store").glob("*.segment")
+    content = bytearray(segment.read_bytes())
+    content[len(content) // 2] ^= 1
+    if damage == "gone":
+        segment.unlink()
+    else:
+        segment.write_bytes(content if damage == "flip" else content[: len(content) // 2])
+    computed.clear()
+    assert judge(data, tmp_path / "store").to_dict() == first.to_dict()
+    assert computed
+    computed.clear()
+    assert judge(data, tmp_path / "store").to_dict() == first.to_dict()
+    assert computed == [], "what was computed again is stored again"
+
+
+def test_a_store_that_cannot_be_used_never_stops_a_run(tmp_path: Path) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 200]])
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "index.sqlite").write_bytes(b"no database, but long enough to be taken for one" * 100)
+    assert not judge(data, tmp_path / "store").success
+    (tmp_path / "file").write_text("x")
+    assert not judge(data, tmp_path / "file" / "store").success
+
+
+def test_a_fault_is_found_every_time(tmp_path: Path) -> None:
+    data = write(tmp_path / "a.arrow", [[1001, 1002, 1003], [1004, 1005]], batch=5)
+    content = data.read_bytes()
+    good = b"".join(number.to_bytes(4, "little") for number in (0, 3, 5))
+    bad = b"".join(number.to_bytes(4, "little") for number in (0, 5, 3))
+    assert content.count(good) == 1
+    data.write_bytes(content.replace(good, bad))
+    for _ in range(2):
+        assert [each.reason for each in judge(data, tmp_path / "store").results[0].findings] == ["corrupt"]
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(
+    tmp_path: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proof.units_of, "__defaults__", (1,))
+    data = write(tmp_path / "a.arrow", [[number, number] for number in range(8)], batch=2)
+    units = len(open_units(data))
+    assert units == 4
+    seen = 0
+
+    class Interrupting:
+        def note(self, text: str) -> None: ...
+        def start(self, rows: int | None) -> None: ...
+        def stop(self) -> None: ...
+        def advance(self, rows: int, tokens: int) -> None:
+            nonlocal seen
+            seen += 1
+            if seen == 2:
+                raise KeyboardInterrupt
+
+    suite = {"name": "t", "expectations": [RANGE]}
+    with pytest.raises(KeyboardInterrupt):
+        dataguard.validate(data, suite=suite, store=tmp_path / "store", jobs=1, watch=Interrupting())
+    computed.clear()
+    result = dataguard.validate(data, suite=suite, store=tmp_path / "store", jobs=1)
+    assert result.success
+    assert computed.count("IdsOutside") <= units - 2
+
+
+def open_units(path: Path) -> Any:
+    return open_shard(Shard(path.name, path)).units
+
+
+def state_of(path: Path) -> FileState:
+    with ShardFile(path) as file:
+        return file.state
+
+
+def test_stretches_cover_every_byte_once(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(os.urandom(1000))
+
+    def digest(count: int) -> str:
+        state = state_of(path)
+        return digest_of([digest_of_stretch(path, state, number, count) for number in range(count)], state)
+
+    for count in (1, 3, 7):
+        before = digest(count)
+        for place in (0, 333, 334, 999):
+            content = bytearray(path.read_bytes())
+            content[place] ^= 1
+            path.write_bytes(content)
+            assert digest(count) != before
+            content[place] ^= 1
+            path.write_bytes(content)
+        assert digest(count) == before
+
+
+def test_two_writers_do_not_hurt_each_other(tmp_path: Path) -> None:
+    one, other = MetricStore(tmp_path), MetricStore(tmp_path)
+    frames = [pl.DataFrame({"n": [number]}) for number in range(20)]
+    for number, frame in enumerate(frames):
+        (one if number % 2 else other).add("d", [(number, number + 1, {"k": frame})])
+    for number, frame in enumerate(frames):
+        (stored,) = one.find("d", number, number + 1, {"k"})
+        loaded = stored.load()
+        assert loaded is not None
+        assert loaded["k"].equals(frame)
+    one.close()
+    other.close()
+
+
+def test_a_killed_writer_leaves_nothing_that_is_believed(tmp_path: Path) -> None:
+    store = MetricStore(tmp_path)
+    store.add("d", [(0, 1, {"k": pl.DataFrame({"n": [1]})})])
+    (segment,) = tmp_path.glob("*.segment")
+    with segment.open("ab") as file:
+        file.write(b"half a frame")
+    store.add("d", [(1, 2, {"k": pl.DataFrame({"n": [2]})})])
+    (stored,) = store.find("d", 1, 2, {"k"})
+    loaded = stored.load()
+    assert loaded is not None
+    assert loaded["k"]["n"].to_list() == [2]
+    store.close()
+    with sqlite3.connect(tmp_path / "index.sqlite") as index:
+        assert index.execute("select count(*) from blob").fetchone() == (2,)
