@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dataguard.metrics.base import Attention
 from dataguard.result import Unjudged
-from dataguard.shards.roles import ROLES, is_list, role_of
+from dataguard.shards.roles import ROLES, is_number_list, role_of
 from dataguard.vocabulary.model import Vocabulary
 
 
@@ -49,10 +49,7 @@ class ShardFacts:
     def can_read(self, role: str) -> bool:
         """Whether the column of a role holds lists of whole numbers (or booleans), or nothing but nulls."""
         kind = self.type_of(role)
-        if kind is None or not is_list(kind):
-            return False
-        inner = kind.value_type
-        return bool(pa.types.is_integer(inner) or pa.types.is_boolean(inner) or pa.types.is_null(inner))
+        return kind is not None and is_number_list(kind)
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 from numba import njit
 
 from dataguard.shards.batch import Batch, attention_of, frozen
-from dataguard.shards.roles import ATTENTION_MASK, companion
+from dataguard.shards.roles import ATTENTION_MASK, companion, is_number_list
 
 Numbers = Mapping[str, npt.NDArray[Any] | pl.Series]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -68,15 +69,18 @@ class Metric:
         """Return each number for every row of the batch. Arrays of shape (R,), of the types in `gives`."""
         raise NotImplementedError
 
-    def can_compute(self, readable: Collection[str], present: Collection[str]) -> bool:
+    def accepts(self, role: str, kind: pa.DataType) -> bool:
+        """Whether it can read a role's column of this type: lists of whole numbers, unless a metric says otherwise."""
+        return is_number_list(kind)
+
+    def can_compute(self, types: Mapping[str, pa.DataType]) -> bool:
         """Whether a shard has what the metric reads.
 
         Args:
-            readable: The shard's roles whose columns hold lists of whole numbers.
-            present: All roles of the shard.
+            types: The type of each role's column.
         """
-        wanted = {*self.reads(), *(role for role in self.may_read() if role in present)}
-        return wanted <= set(readable)
+        wanted = {*self.reads(), *(role for role in self.may_read() if role in types)}
+        return all(role in types and self.accepts(role, types[role]) for role in wanted)
 
 
 @dataclass(frozen=True)

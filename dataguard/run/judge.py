@@ -12,6 +12,7 @@ from dataguard.expectations.columns_exist import ExpectColumnsToExist
 from dataguard.expectations.context import Context, MetricTable, ShardFacts
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
+from dataguard.metrics.base import Metric
 from dataguard.result import ExpectationResult, Unjudged
 from dataguard.run.plan import lacking, metrics_of, skipped
 from dataguard.suite.model import Configured, Suite
@@ -121,13 +122,13 @@ def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut
     the shard. A column that `when` names may be absent in some shards as well as in all.
     """
     expectation = configured.expectation
-    roles = {role for metric in metrics_of(expectation, context) for role in (*metric.reads(), *metric.may_read())}
+    metrics = metrics_of(expectation, context)
     found: dict[int, str] = {}
     faults: list[str] = []
     for place, shard in enumerate(context.shards):
         if shard.fault is not None or not shard.rows:
             continue
-        fault = _column_fault(shard, expectation.columns_read(context), roles)
+        fault = _column_fault(shard, expectation.columns_read(context), metrics)
         if fault is not None:
             role, text = fault
             found[place] = text
@@ -154,14 +155,20 @@ def _has_owner(role: str, shard: ShardFacts, suite: Suite, context: Context) -> 
     return any(isinstance(each, ExpectDtypesToFit) and each.column == role for each in judged)
 
 
-def _column_fault(shard: ShardFacts, required: Sequence[str], read: set[str]) -> tuple[str, str] | None:
-    """Return the first role that a shard lacks or cannot give as whole numbers, and that in words."""
+def _column_fault(shard: ShardFacts, required: Sequence[str], metrics: Sequence[Metric]) -> tuple[str, str] | None:
+    """Return the first role that a shard lacks, or has in a type that its metrics cannot read, and that in words."""
+    readers: dict[str, list[Metric]] = {}
+    for metric in metrics:
+        for role in (*metric.reads(), *metric.may_read()):
+            readers.setdefault(role, []).append(metric)
     for role in required:
         if role not in shard.roles:
             return role, f"no column {role}"
-    for role in sorted({*required, *read} & set(shard.roles)):
-        if not shard.can_read(role):
-            return role, f"column {shard.roles[role]} is {shard.type_of(role)}"
+    for role in sorted({*required, *readers} & set(shard.roles)):
+        kind = shard.type_of(role)
+        accepted = [metric.accepts(role, kind) for metric in readers.get(role, ()) if kind is not None]
+        if not (all(accepted) if accepted else shard.can_read(role)):
+            return role, f"column {shard.roles[role]} is {kind}"
     return None
 
 

@@ -29,8 +29,8 @@ class Plan:
 
     def of_shard(self, roles: Mapping[str, str], facts: ShardFacts) -> list[Metric]:
         """Return the metrics that a shard's columns can give."""
-        readable = [role for role in roles if facts.can_read(role)]
-        return [metric for metric in self.metrics if metric.can_compute(readable, roles)]
+        types = {role: kind for role in roles if (kind := facts.type_of(role)) is not None}
+        return [metric for metric in self.metrics if metric.can_compute(types)]
 
 
 def make_plan(suite: Suite, context: Context) -> Plan:

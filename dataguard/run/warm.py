@@ -42,7 +42,7 @@ def warm(
                 one_row = {role: pa.array([[1]], pa.list_(kind)) for role, kind in wide}
                 batch = Batch(one_row, 1)
                 for metric in metrics:
-                    if metric.can_compute(one_row, one_row):
+                    if metric.can_compute({role: array.type for role, array in one_row.items()}):
                         metric.compute(batch)
     finally:
         timer.cancel()

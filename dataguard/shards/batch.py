@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dataguard.errors import ShardFault
-from dataguard.shards.roles import ATTENTION_MASK, companion, is_list
+from dataguard.shards.roles import ATTENTION_MASK, companion, is_list, is_number
 
 Offsets = npt.NDArray[np.int64]
 Values = npt.NDArray[np.signedinteger[Any]]
@@ -124,6 +124,13 @@ def _numbers(flat: pa.Array) -> Values:
     return numbers.astype(np.int64, copy=False) if wide else numbers.astype(np.int32, copy=False)
 
 
+def scalar_column(array: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return a column of whole numbers as `Batch.scalars` does."""
+    if not is_number(array.type):
+        raise ShardFault("unsupported_layout", f"a column of {array.type} holds no whole numbers")
+    return frozen(_numbers(array).astype(np.int64, copy=False)), frozen(~_is_null(array))
+
+
 class Batch:
     """A run of rows of one shard, by role, with what several metrics derive from them kept for the next one.
 
@@ -147,6 +154,18 @@ class Batch:
         if role not in self._lists:
             self._lists[role] = list_column(self._arrays[role])
         return self._lists[role]
+
+    def scalars(self, role: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Return the one whole number that a column has for each row, and whether it is there.
+
+        Returns:
+            Shape (R,), int64, 0 where there is none; what is past the end of int64 stands there as its largest number.
+            Shape (R,), bool.
+
+        Raises:
+            ShardFault: `unsupported_layout`: the column holds no whole numbers.
+        """
+        return self.once(("scalars", role), lambda: scalar_column(self._arrays[role]))
 
     def beside(self, column: str, role: str) -> tuple[Values, npt.NDArray[np.bool_]]:
         """Return the values of `column`'s companion, laid out by `column`'s own offsets.

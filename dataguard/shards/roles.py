@@ -64,6 +64,19 @@ def is_list(kind: pa.DataType) -> bool:
     )
 
 
+def is_number_list(kind: pa.DataType) -> bool:
+    """Whether a column's rows are lists of whole numbers (or booleans), or of nothing but nulls."""
+    if not is_list(kind):
+        return False
+    inner = kind.value_type
+    return bool(pa.types.is_integer(inner) or pa.types.is_boolean(inner) or pa.types.is_null(inner))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column has one whole number a row, or nothing but nulls."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_null(kind))
+
+
 def is_integer_list(kind: pa.DataType) -> bool:
     """Whether a column's rows are lists of integers."""
     return is_list(kind) and pa.types.is_integer(kind.value_type)

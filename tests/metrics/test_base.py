@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,7 +69,9 @@ def test_its_numbers_are_columns_of_the_table_and_no_others():
 
 def test_can_be_computed_only_where_all_that_it_reads_is_readable():
     labels, content = Labels("input_ids", -100), Content(Attention("input_ids"), (), None)
-    assert labels.can_compute(["input_ids", "labels"], ["input_ids", "labels"])
-    assert not labels.can_compute(["input_ids"], ["input_ids", "labels"])
-    assert content.can_compute(["input_ids"], ["input_ids"])
-    assert not content.can_compute(["input_ids"], ["input_ids", "attention_mask"])
+    lists, text = pa.list_(pa.int32()), pa.string()
+    assert labels.can_compute({"input_ids": lists, "labels": lists})
+    assert not labels.can_compute({"input_ids": lists, "labels": text})
+    assert not labels.can_compute({"input_ids": lists})
+    assert content.can_compute({"input_ids": lists})
+    assert not content.can_compute({"input_ids": lists, "attention_mask": text})

@@ -161,3 +161,24 @@ def test_blocks_are_all_rows_once_in_order(rows: list[list[int]], most: int):
 def test_what_is_derived_is_derived_once():
     batch, asked = batch_of(input_ids=[[1]]), []
     assert [batch.once(("key",), lambda: asked.append(1) or len(asked)) for _ in range(3)] == [1, 1, 1]
+
+
+@given(typed_rows(), st.integers(0, 3))
+def test_one_number_a_row_agrees_with_plain_numbers(typed: tuple[pa.DataType, list[Any]], skip: int):
+    kind, rows = typed
+    cells = [row[0] if row else None for row in rows]
+    values, there = Batch({"images": pa.array(cells, kind).slice(skip)}, max(0, len(cells) - skip)).scalars("images")
+    assert values.dtype == np.int64
+    assert there.tolist() == [cell is not None for cell in cells[skip:]]
+    assert values.tolist() == [min(cell or 0, INT64_MAX) for cell in cells[skip:]]
+
+
+def test_a_column_of_nothing_but_nulls_has_no_numbers():
+    values, there = Batch({"images": pa.nulls(2)}, 2).scalars("images")
+    assert (values.tolist(), there.tolist()) == ([0, 0], [False, False])
+
+
+@pytest.mark.parametrize("array", [pa.array(["1"]), pa.array([1.5]), pa.array([[1]]), pa.array([True])])
+def test_what_is_no_whole_number_is_refused(array: pa.Array):
+    with pytest.raises(ShardFault, match="unsupported_layout"):
+        Batch({"images": array}, 1).scalars("images")
