@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
-
-import polars as pl
+from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
 from dataguard.expectations.content import null_or_empty
@@ -14,8 +12,6 @@ from dataguard.metrics.base import Metric
 from dataguard.metrics.labels import Labels
 from dataguard.metrics.lengths import Lengths
 from dataguard.shards.roles import LABELS, companion
-
-SHIFT_SHARE = 0.9
 
 
 class ExpectLabelsToAlignWithInputIds(RowExpectation):
@@ -39,24 +35,13 @@ class ExpectLabelsToAlignWithInputIds(RowExpectation):
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         labels, own, other = self._labels(), self.shift, 1 - self.shift
         wrong = labels[f"differ_{own}"] > 0
-        fits_other = (labels[f"equal_{other}"] > 0) & (labels[f"differ_{other}"] == 0) & (labels[f"equal_{own}"] == 0)
+        telling = (
+            labels[f"equal_{own}"] - labels["equal_both"]
+        )  # a doubled token fits both conventions, and tells nothing
+        fits_other = (labels[f"equal_{other}"] > 0) & (labels[f"differ_{other}"] == 0) & (telling == 0)
         return Judgement(
             missing=null_or_empty(self.column) | ~labels["paired"],
             reason=first_reason((wrong & fits_other, "unshifted" if self.shift else "shifted"), (wrong, "mismatch")),
             position=labels[f"position_{own}"],
             value=labels[f"value_{own}"],
         )
-
-    def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
-        """Hint at the other convention where most mismatching rows fit it everywhere (a doubled token fits both)."""
-        labels, other = self._labels(), 1 - self.shift
-        mismatch = pl.col("reason") == "mismatch"
-        fits = mismatch & (labels[f"differ_{other}"] == 0) & (labels[f"equal_{other}"] > 0)
-        counts = judged.select(fits.sum().alias("fits"), mismatch.sum().alias("all")).collect(engine="streaming")
-        fitting, rows = (int(counts[name][0] or 0) for name in ("fits", "all"))
-        if not fitting or fitting < SHIFT_SHARE * rows:
-            return {}
-        hint = (
-            f"{fitting:,} of {rows:,} mismatching rows fit shift {other} everywhere, and shift {self.shift} in places"
-        )
-        return {"hints": [hint]}

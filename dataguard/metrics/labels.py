@@ -23,7 +23,8 @@ class Labels(Metric):
 
     `supervised` counts the labels that are not ignored, `at_start` is 1 where the one at position 0 is among them;
     `equal_0`/`equal_1` and `differ_0`/`differ_1` count the agreements and disagreements of each convention, `position_0`/
-    `position_1` and `value_0`/`value_1` are those of the first disagreement (-1, 0: none).
+    `position_1` and `value_0`/`value_1` are those of the first disagreement (-1, 0: none). `equal_both` counts the labels that agree with
+    both (a doubled token): they tell nothing.
     """
 
     gives: ClassVar[Mapping[str, Any]] = {
@@ -38,6 +39,7 @@ class Labels(Metric):
         "differ_1": pl.Int32,
         "position_1": pl.Int32,
         "value_1": pl.Int64,
+        "equal_both": pl.Int32,
     }
     column: str
     ignore_index: int
@@ -55,12 +57,13 @@ class Labels(Metric):
 
 @kernel
 def against_inputs(values, offsets, labels, paired, ignore_index, numbers):  # type: ignore[no-untyped-def]
-    """Compare each row's labels with its inputs. numbers, shape (10, R), in the order of `Labels.gives` from supervised."""
+    """Compare each row's labels with its inputs. numbers, shape (11, R), in the order of `Labels.gives` from supervised."""
     for row in range(offsets.size - 1):
         start, stop = offsets[row], offsets[row + 1]
         supervised, at_start = 0, 0
         equal_0, differ_0, position_0, value_0 = 0, 0, -1, 0
         equal_1, differ_1, position_1, value_1 = 0, 0, -1, 0
+        equal_both = 0
         if paired[row]:
             for place in range(start, stop):
                 label = np.int64(labels[place])
@@ -78,6 +81,8 @@ def against_inputs(values, offsets, labels, paired, ignore_index, numbers):  # t
                 if place + 1 < stop:
                     if label == values[place + 1]:
                         equal_1 += 1
+                        if label == values[place]:
+                            equal_both += 1
                     else:
                         if differ_1 == 0:
                             position_1, value_1 = place - start, label
@@ -85,3 +90,4 @@ def against_inputs(values, offsets, labels, paired, ignore_index, numbers):  # t
         numbers[0, row], numbers[1, row] = supervised, at_start
         numbers[2, row], numbers[3, row], numbers[4, row], numbers[5, row] = equal_0, differ_0, position_0, value_0
         numbers[6, row], numbers[7, row], numbers[8, row], numbers[9, row] = equal_1, differ_1, position_1, value_1
+        numbers[10, row] = equal_both

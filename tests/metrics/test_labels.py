@@ -28,6 +28,9 @@ def by_hand(row: list[int], labels: list[int]) -> dict[str, object]:
         position, value = wrong[0] if wrong else (-1, 0)
         found |= {f"equal_{shift}": len(targets) - len(wrong), f"differ_{shift}": len(wrong)}
         found |= {f"position_{shift}": position, f"value_{shift}": value}
+    found["equal_both"] = sum(
+        place + 1 < len(row) and row[place] == label == row[place + 1] for place, label in supervised
+    )
     return found
 
 
