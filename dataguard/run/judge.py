@@ -137,6 +137,8 @@ def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut
                 faults.append(f"{shard.name} ({text})")
     if not found:
         return LeftOut()
+    if not faults and len(found) == sum(shard.rows > 0 for shard in context.intact):
+        faults = [f"{context.shards[place].name} ({text})" for place, text in found.items()]
     if not faults:
         named = "; ".join(sorted(set(found.values())))
         return LeftOut(tuple(found), (f"{len(found):,} of {len(context.intact):,} shards are left out: {named}",))
