@@ -4,6 +4,7 @@ DataguardError
 ├── UsageError             the command, its options or its surroundings are unusable      (exit status 2)
 │   ├── DataError          DATA is missing, empty, or has no token column
 │   ├── SuiteError         a suite cannot be understood; it knows file and line
+│   ├── PluginError        a plugin cannot be loaded, or gives what is no expectation
 │   ├── VocabularyError    a tokenizer or model folder cannot be read
 │   ├── OutputError        the output folder cannot be written
 │   └── MissingPackageError  an optional package is needed
@@ -58,6 +59,10 @@ class SuiteError(UsageError):
         self.file, self.line = file, line
         where = file if line is None else f"{file}, line {line}"
         super().__init__(what, where=where, why=why, fix=fix)
+
+
+class PluginError(UsageError):
+    """A plugin that cannot be loaded, or that gives what is no expectation or has a name that is taken."""
 
 
 class VocabularyError(UsageError):

@@ -27,6 +27,10 @@ def catalogue(
         typer.Argument(metavar="TYPE", show_default=False, help="Tell of one expectation alone, and all of it."),
     ] = None,
     *,
+    plugins: Annotated[
+        list[str] | None,
+        typer.Option("--plugin", metavar="MODULE", help="Tell of a plugin's expectations too; it is imported."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """List the expectations; of one, its arguments, defaults and reasons."""
@@ -35,11 +39,12 @@ def catalogue(
     from rich.console import Console
 
     from dataguard.cli.streams import Sheet, say
-    from dataguard.expectations import EXPECTATIONS
+    from dataguard.suite.plugins import Known
 
-    if type is not None and type not in EXPECTATIONS:
-        raise UsageError(f"no expectation is called {type}", fix=nearest(type, EXPECTATIONS))
-    chosen = {type: EXPECTATIONS[type]} if type is not None else EXPECTATIONS
+    known = Known(plugins or ())
+    if type is not None and type not in known:
+        raise UsageError(f"no expectation is called {type}", fix=nearest(type, known))
+    chosen = {type: known[type]} if type is not None else known.loaded()
     described = [_described(each) for each in chosen.values()]
     if as_json:
         say(json.dumps(described if type is None else described[0], indent=2, ensure_ascii=False) + "\n", sys.stdout)

@@ -159,6 +159,15 @@ def validate(
     no_store: Annotated[
         bool, typer.Option("--no-store", rich_help_panel=OUT, help="Keep no numbers, and use none.")
     ] = False,
+    plugins: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plugin",
+            metavar="MODULE",
+            rich_help_panel=BY,
+            help="A module that gives further expectations; it is imported. May be given several times.",
+        ),
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(metavar="N", min=1, show_default="the cores", help="Units that are scanned at once.")
     ] = None,
@@ -191,6 +200,7 @@ def validate(
         store=None if no_store else store or "auto",
         reports=reports,
         jobs=jobs,
+        plugins=plugins or [],
         fail_on=fail_on.value,
         watch=watch,
     )

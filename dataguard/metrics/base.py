@@ -47,8 +47,10 @@ class Metric:
 
     @property
     def key(self) -> str:
-        """What the numbers depend on, as text: name, version and arguments."""
-        return f"{self!r}.v{self.version}"
+        """What the numbers depend on, as text: name, version and arguments; of a plugin's metric, its module too."""
+        module = type(self).__module__
+        owner = "" if module.startswith("dataguard.") else f"{module}:"
+        return f"{owner}{self!r}.v{self.version}"
 
     def __getitem__(self, name: str) -> pl.Expr:
         """Return one of the numbers as an expression over the metric table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -61,6 +61,7 @@ class Request:
         source_from: What says a row's source; None takes the column, else the folder, else the split.
         jobs: Units scanned at once.
         fail_on: The least severity whose failures make `success` false.
+        plugins: Modules that give further expectations.
         store: Folder that keeps numbers between runs; `auto` lies in the user's cache; None keeps none.
         watch: Is told how the run gets on.
     """
@@ -75,5 +76,6 @@ class Request:
     source_from: SourceFrom | None = None
     jobs: int = field(default_factory=threads.default_jobs)
     fail_on: Severity = "critical"
+    plugins: Sequence[str] = ()
     store: str | Path | None = None
     watch: Watch = field(default_factory=Nobody)

@@ -30,6 +30,7 @@ from dataguard.run.store import opened_store
 from dataguard.run.table import RunTable
 from dataguard.suite.loading import load_suite
 from dataguard.suite.model import Suite
+from dataguard.suite.plugins import Known
 from dataguard.suite.shipped import choose
 from dataguard.vocabulary.beside import beside_data
 from dataguard.vocabulary.loading import load_vocabulary
@@ -51,9 +52,10 @@ def run(request: Request) -> Judged:
     Raises:
         UsageError: The suite, the vocabulary or DATA is unusable, or nothing could be judged.
     """
-    suite = None if request.suite is None else load_suite(request.suite, request.parameters)
+    known = Known(request.plugins)
+    suite = None if request.suite is None else load_suite(request.suite, request.parameters, known)
     dataset = open_dataset(request.data, _tolerated(suite), request.jobs)
-    taken = []
+    taken = [f"{name} of {package}" for name, package in known.installed.items()]
     if suite is None:
         suite = _fitting(dataset, request)
         taken.append(f"suite {suite.name}, by the columns")
@@ -67,7 +69,14 @@ def run(request: Request) -> Judged:
     vocabulary = load_vocabulary(
         tokenizer=tokenizer, model=request.model, given=suite.vocabulary, vocab_size=request.vocab_size
     )
-    context = Context(vocabulary, shards, _likely_sources(dataset, shards, request), suite.parameters, dataset.ignored)
+    context = Context(
+        vocabulary,
+        shards,
+        _likely_sources(dataset, shards, request),
+        suite.parameters,
+        dataset.ignored,
+        dataset.manifests,
+    )
     plan = make_plan(suite, context)
     filled = RunTable(plan.metrics)
     with opened_store(request) as store:

@@ -47,6 +47,7 @@ def validate(
     store: str | Path | None = "auto",
     reports: Sequence[str] = (),
     jobs: int | None = None,
+    plugins: Sequence[str] = (),
     engine: Literal["local"] = "local",
     fail_on: Severity = "critical",
     watch: Watch | None = None,
@@ -71,6 +72,7 @@ def validate(
             user's cache; None keeps none.
         reports: Names of reports; `json` is always written where there is an `out`.
         jobs: Units scanned at once; None takes the cores that this process may use.
+        plugins: Modules that give further expectations (docs/plugins.md); they are imported.
         engine: Where units run; `local` is on threads of this process.
         fail_on: The least severity whose failures make `success` false.
         watch: Is told how the run gets on.
@@ -95,6 +97,7 @@ def validate(
         source_from=source_from,
         fail_on=fail_on,
         jobs=jobs or threads.default_jobs(),
+        plugins=plugins,
         store=store,
         watch=watch or Nobody(),
     )

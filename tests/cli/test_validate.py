@@ -54,6 +54,7 @@ def test_without_options_the_library_decides(asked: dict[str, Any]) -> None:
         "quarantine_limit": 10 * 2**30,
         "reports": ["console"],
         "jobs": None,
+        "plugins": [],
         "fail_on": "critical",
     }
 
@@ -62,7 +63,7 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
     options = (
         "--suite sft --tokenizer t.json --model m --vocab-size 5 --max-length 7 --set side=right --set n=3 "
         "--column input_ids=tokens --column labels=targets --source-from path --out o --no-quarantine "
-        "--quarantine-limit 1GiB --report console,json --jobs 2 --fail-on info"
+        "--quarantine-limit 1GiB --report console,json --jobs 2 --plugin a --plugin b.c --fail-on info"
     )
     run(["validate", "data", *options.split()])
     del asked["watch"]
@@ -81,6 +82,7 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
         "quarantine_limit": 2**30,
         "reports": ["console", "json"],
         "jobs": 2,
+        "plugins": ["a", "b.c"],
         "fail_on": "info",
     }
     assert type(asked["source_from"]) is type(asked["fail_on"]) is str
@@ -141,6 +143,7 @@ def test_help_names_every_option_that_there_is(capsys: pytest.CaptureFixture[str
         "--report",
         "--fail-on",
         "--jobs",
+        "--plugin",
         "--json",
         "--quiet",
         "--help",
