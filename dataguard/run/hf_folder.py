@@ -7,7 +7,6 @@ a class label stays one. Several schemas make a DatasetDict: a folder for each, 
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow as pa
 import xxhash
 
 from dataguard.run.outputs import writing
+from dataguard.run.sink import Sink
 
 FILE_BYTES = 500_000_000
 """A file of this size is full; datasets cuts its own there too."""
@@ -94,17 +94,12 @@ class HfFolder:
         return self.place / f"part-{number}"
 
 
-class _File(io.RawIOBase):
-    """A stream of record batches that counts and digests the bytes that are written.
-
-    The digest becomes the fingerprint of the data set: datasets takes it for the key of what it caches of a `map`.
-    """
+class _File(Sink):
+    """A stream of record batches."""
 
     def __init__(self, path: Path, schema: pa.Schema, digest: xxhash.xxh3_64) -> None:
-        super().__init__()
-        self.size = 0
-        self._digest, self._schema = digest, schema
-        self._bytes = path.open("wb")
+        super().__init__(path, digest)
+        self._schema = schema
         self._writer = pa.ipc.new_stream(pa.PythonFile(self, mode="w"), schema)
 
     def write_rows(self, batch: pa.RecordBatch) -> None:
@@ -117,18 +112,6 @@ class _File(io.RawIOBase):
             self._writer.close()
         finally:
             self.close()
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        self._digest.update(data)
-        self.size += len(data)
-        return self._bytes.write(data)
-
-    def close(self) -> None:
-        self._bytes.close()
-        super().close()
 
 
 def finish(folders: Sequence[HfFolder], place: Path, description: str) -> None:

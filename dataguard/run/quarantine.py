@@ -39,7 +39,7 @@ class Rejected:
     Args:
         schema: Of the shard.
         shard: Its name.
-        batch: The rejected rows, with all columns (`take_rows` makes it).
+        batch: The rejected rows, with all columns (`taking.take_rows` makes it).
         rows: Their numbers in the shard.
         expectations: For each row, the types of the expectations that it fails.
         reasons: For each row, the reason codes.
@@ -116,25 +116,6 @@ def write_rejected(place: Path, rejected: pl.DataFrame | pl.LazyFrame) -> None:
     columns = rejected.lazy().select("shard", "row", pl.col("expectations").alias("types"), "reasons")
     with writing(place):
         columns.sink_parquet(place)
-
-
-def take_rows(batch: pa.RecordBatch, places: Sequence[int]) -> pa.RecordBatch:
-    """Return some rows of a batch, whatever its types; Arrow's own `take` lacks views and runs.
-
-    Args:
-        batch: Any record batch.
-        places: Which of its rows, rising.
-    """
-    columns = [_taken(column, places) for column in batch.columns]
-    return pa.record_batch(columns, schema=batch.schema)
-
-
-def _taken(column: pa.Array, places: Sequence[int]) -> pa.Array:
-    try:
-        return column.take(pa.array(places, pa.int64()))
-    except pa.ArrowNotImplementedError:
-        parts = [column.slice(place, 1) for place in places]
-        return pa.concat_arrays(parts) if parts else column.slice(0, 0)
 
 
 def _pieces(part: Rejected) -> Iterator[pa.RecordBatch]:

@@ -10,7 +10,8 @@ import polars as pl
 
 from dataguard.errors import OutputError, ShardFault
 from dataguard.run.dataset import Dataset
-from dataguard.run.quarantine import Rejected, take_rows
+from dataguard.run.quarantine import Rejected
+from dataguard.run.taking import take_rows
 from dataguard.shards.model import OpenShard
 
 

@@ -91,6 +91,16 @@ class IpcShard:
                     first_row += batch.num_rows
             file.check(self.state)
 
+    def read_apart(self, unit: Unit) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Yield the same with all columns, but each record batch of the file by itself, however small."""
+        first_row = unit.first_row
+        with ShardFile(self.path, self.state) as file:
+            for start, stop in self._runs(unit):
+                for batch in self._read(file, start, stop, first_row, self.schema.names):
+                    yield first_row, batch
+                    first_row += batch.num_rows
+            file.check(self.state)
+
     def _runs(self, unit: Unit) -> Iterator[tuple[int, int]]:
         """Yield the runs of batches that are read at once: one large batch, or many small ones."""
         start, size = unit.start, 0

@@ -14,8 +14,9 @@ import pytest
 
 from dataguard.errors import OutputError
 from dataguard.run import hf_folder, quarantine
-from dataguard.run.quarantine import Rejected, take_rows, write_quarantine, write_rejected
+from dataguard.run.quarantine import Rejected, write_quarantine, write_rejected
 from dataguard.run.storable import ORIGINAL_TYPE
+from dataguard.run.taking import take_rows
 
 datasets.disable_progress_bars()
 INT = pa.int32()
