@@ -15,8 +15,10 @@ from dataguard.expectations.periodic import ExpectRowsNotToBePeriodic
 from dataguard.expectations.row_count import ExpectRowCountToBeBetween
 from dataguard.expectations.rows_not_empty import ExpectRowsNotToBeEmpty
 from dataguard.expectations.rows_not_null import ExpectRowsNotToBeNull
+from dataguard.expectations.schemas_match import ExpectSchemasToMatch
 from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBetween
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
+from dataguard.expectations.shards_match_manifest import ExpectShardsToMatchManifest
 from dataguard.expectations.supervised_tokens import ExpectSupervisedTokensToBeBetween
 from dataguard.expectations.symbol_fraction import ExpectSymbolFractionToBeBelow
 from dataguard.expectations.token_ids_in_vocabulary import ExpectTokenIdsToBeInVocabulary
@@ -26,6 +28,8 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
     each.type(): each
     for each in (
         ExpectShardsToBeIntact,
+        ExpectShardsToMatchManifest,
+        ExpectSchemasToMatch,
         ExpectColumnsToExist,
         ExpectDtypesToFit,
         ExpectRowCountToBeBetween,

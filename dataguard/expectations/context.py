@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dataguard.metrics.base import Attention
 from dataguard.result import Unjudged
+from dataguard.shards.manifest import Manifest
 from dataguard.shards.roles import ROLES, is_number_list, role_of
 from dataguard.vocabulary.model import Vocabulary
 
@@ -62,6 +63,7 @@ class Context:
         sources: Names of the rows' sources; the metric table holds their places in this list.
         parameters: The suite's parameters.
         ignored: Files in DATA that are no shards, each with the reason.
+        manifests: What the files beside the shards say of them.
     """
 
     vocabulary: Vocabulary
@@ -69,6 +71,7 @@ class Context:
     sources: Sequence[str] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     ignored: Sequence[tuple[str, str]] = ()
+    manifests: Sequence[Manifest] = ()
 
     @property
     def intact(self) -> list[ShardFacts]:
@@ -88,7 +91,7 @@ class Context:
 
         Args:
             name: A role (or a prefixed companion of one), a field of the vocabulary, `source`, `characters`, `limit`,
-                `causal`, or an argument of the expectation.
+                `causal`, `manifest`, or an argument of the expectation.
             given: The expectation's arguments.
         """
         if name in given:
@@ -96,6 +99,9 @@ class Context:
         if name == "source":
             fix = "give --column source=NAME, or put each source into a folder of its own"
             return None if self.sources else Unjudged("the rows have no source", fix)
+        if name == "manifest":
+            fix = "judge the whole folder that `datasets` (or the writer of an index.json) saved"
+            return None if self.manifests else Unjudged("no manifest lies beside the shards", fix)
         if name in VOCABULARY_FIELDS:
             return self._absent_of_vocabulary(name)
         if self.has(name):
@@ -136,7 +142,7 @@ VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
 }
 """What `when` may name of the vocabulary: what is missing where it is absent, and what supplies it."""
 
-NAMES_FOR_WHEN = frozenset(VOCABULARY_FIELDS) | frozenset(ROLES)
+NAMES_FOR_WHEN = frozenset(VOCABULARY_FIELDS) | frozenset(ROLES) | {"manifest"}
 """What `when` may name beside an expectation's own arguments, the suite's parameters and prefixed roles."""
 
 

@@ -12,11 +12,15 @@ from dataguard.engines import threads
 from dataguard.errors import DataError, ShardFault
 from dataguard.expectations.context import ShardFacts
 from dataguard.run.request import SourceFrom
-from dataguard.shards.discovery import discover
+from dataguard.shards.discovery import Discovery, discover
+from dataguard.shards.hf import is_indices
+from dataguard.shards.manifest import Manifest
 from dataguard.shards.memory import shards_of
 from dataguard.shards.model import OpenShard, Shard
 from dataguard.shards.opening import misnamed, open_shard
 from dataguard.shards.roles import INPUT_IDS, is_integer_list, resolve
+
+NO_ROWS = "it holds the numbers of rows, as datasets caches a selection"
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Dataset:
         ignored: Files that are no shards, with the reason.
         notes: What discovery noticed.
         opened_ns: When the first of them was opened, in nanoseconds since the epoch.
+        manifests: What the files beside the shards say of them.
     """
 
     shards: tuple[Shard, ...]
@@ -38,6 +43,7 @@ class Dataset:
     ignored: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     opened_ns: int = 0
+    manifests: tuple[Manifest, ...] = ()
 
     def facts(self, mapped: Mapping[str, str]) -> list[ShardFacts]:
         """Return what is known of each shard before it is scanned.
@@ -89,13 +95,12 @@ def open_dataset(data: Any, allow: Iterable[str], jobs: int) -> Dataset:
     """
     if is_paths(data):
         found = discover(paths_of(data))
-        shards, ignored, notes = found.shards, found.ignored, found.notes
     else:
         tables = shards_of(data)
         if tables is None:
             why = f"a {type(data).__module__}.{type(data).__qualname__} is neither"
             raise DataError("DATA must be a path, several paths or a table", why=why, fix="give a folder of shards")
-        shards, ignored, notes = tuple(tables), (), ()
+        found = Discovery(tuple(tables))
     tolerated = frozenset(allow)
 
     def opening(shard: Shard) -> OpenShard | ShardFault:
@@ -105,10 +110,24 @@ def open_dataset(data: Any, allow: Iterable[str], jobs: int) -> Dataset:
             return fault
 
     opened_ns = time.time_ns()
-    outcomes = list(threads.run(opening, shards, jobs))
-    faults = {place: each for place, each in enumerate(outcomes) if isinstance(each, ShardFault)}
-    opened = tuple(None if isinstance(each, ShardFault) else each for each in outcomes)
-    return Dataset(shards, opened, faults, tuple(ignored), tuple(notes), opened_ns)
+    outcomes = list(zip(found.shards, threads.run(opening, found.shards, jobs), strict=True))
+    left_out = [(shard.name, NO_ROWS) for shard, each in outcomes if _is_no_shard(shard, each)]
+    if len(left_out) == len(outcomes):
+        left_out = []  # then the message says which columns there are
+    kept = [each for each in outcomes if not left_out or not _is_no_shard(*each)]
+    return Dataset(
+        shards=tuple(shard for shard, _ in kept),
+        opened=tuple(None if isinstance(each, ShardFault) else each for _, each in kept),
+        faults={place: each for place, (_, each) in enumerate(kept) if isinstance(each, ShardFault)},
+        ignored=(*found.ignored, *left_out),
+        notes=found.notes,
+        opened_ns=opened_ns,
+        manifests=found.manifests,
+    )
+
+
+def _is_no_shard(shard: Shard, opened: OpenShard | ShardFault) -> bool:
+    return not shard.is_named and not isinstance(opened, ShardFault) and is_indices(opened.schema)
 
 
 def demand_token_column(shards: Sequence[ShardFacts], columns: Iterable[str]) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from dataguard.errors import DataError, ShardFault
 from dataguard.shards.files import ShardFile, is_file, is_folder
 from dataguard.shards.hf import DATASET_DICT, SavedState, is_own_output, saved_state, split_of
+from dataguard.shards.manifest import Manifest, Selected
+from dataguard.shards.manifests import manifests_of
 from dataguard.shards.model import Shard
 from dataguard.shards.names import is_left_by_datasets, is_shard, is_sidecar, printable
 from dataguard.shards.sniffing import HEAD, SHARDS, TABLES, Kind, recognise
@@ -27,11 +29,13 @@ class Discovery:
         shards: In the order of DATA, each folder's sorted by name; their names are unique.
         ignored: What lies in DATA's folders and is no shard, with the reason. A folder's name ends with `/`.
         notes: What else is worth telling, such as a data set that was saved without rows.
+        manifests: What the files beside the shards say of them.
     """
 
     shards: tuple[Shard, ...]
     ignored: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    manifests: tuple[Manifest, ...] = ()
 
 
 def discover(data: Sequence[Path]) -> Discovery:
@@ -41,12 +45,14 @@ def discover(data: Sequence[Path]) -> Discovery:
         DataError: A path does not exist, a folder cannot be listed, or there is no shard at all.
     """
     arguments = [_Argument.walked(path) for path in data]
-    shards = _uniquely_named(arguments)
+    found = list(_each_once(arguments))
+    more = _parts_to_tell_apart(found)
+    shards = [_renamed(root, shard, more) for root, shard in found]
     ignored = [each for argument in arguments for each in argument.ignored]
     notes = [each for argument in arguments for each in argument.notes]
     if not shards:
         raise _nothing_found(data, ignored, notes)
-    return Discovery(tuple(shards), tuple(ignored), tuple(notes))
+    return Discovery(tuple(shards), tuple(ignored), tuple(notes), tuple(_manifests(arguments, shards, more)))
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,8 @@ class _Argument:
     ignored: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seen: set[tuple[int, int]] = field(default_factory=set)
+    folders: list[tuple[Path, str]] = field(default_factory=list)
+    """Every folder that was walked, with what its path inside DATA is."""
 
     @classmethod
     def walked(cls, path: Path) -> _Argument:
@@ -83,7 +91,8 @@ class _Argument:
             raise _missing(path)
         if not is_folder(path):
             argument = cls(path.parent)
-            argument.shards.append(Shard(printable(path.name), path, split=split_of(path.absolute().parent)))
+            split = split_of(path.absolute().parent)
+            argument.shards.append(Shard(printable(path.name), path, split=split, is_named=True))
             return argument
         argument = cls(path)
         try:
@@ -117,6 +126,7 @@ class _Argument:
         return self._sorted_entries(folder, sorted(entry.name for entry in folder.path.iterdir()))
 
     def _sorted_entries(self, folder: _Folder, names: list[str]) -> Iterator[_Folder]:
+        self.folders.append((folder.path, printable(folder.prefix)))
         state = saved_state(folder.path)
         if state is not None:
             folder = replace(folder, split=folder.split or state.split)
@@ -160,8 +170,8 @@ def _hidden(name: str) -> str | None:
 
 def _no_shard(path: Path, name: str, state: SavedState | None) -> str | None:
     """Return why a file of a folder is no shard; None where it is one."""
-    if state is not None and is_left_by_datasets(name) and name not in (state.listed or ()):
-        return "left by datasets beside a state.json that does not list it"
+    if state is not None and (why := _not_of_the_data_set(name, state)) is not None:
+        return why
     if is_shard(name):
         return None
     try:
@@ -176,23 +186,35 @@ def _no_shard(path: Path, name: str, state: SavedState | None) -> str | None:
     return f"{what}, and its name has no shard's suffix"
 
 
+def _not_of_the_data_set(name: str, state: SavedState) -> str | None:
+    if name in state.indices:
+        return "it holds the numbers of rows, says state.json"
+    if is_left_by_datasets(name) and name not in (state.listed or ()):
+        return "left by datasets beside a state.json that does not list it"
+    return None
+
+
 def _kind(path: Path) -> Kind | None:
     with ShardFile(path) as file:
         return recognise(file.read(0, min(HEAD, file.size))) if file.size >= _SHORTEST else None
 
 
-def _uniquely_named(arguments: Sequence[_Argument]) -> list[Shard]:
-    """Return all shards, with as much of DATA's own paths before their names as tells them apart."""
-    found = list(_each_once(arguments))
+def _parts_to_tell_apart(found: Sequence[tuple[Path, Shard]]) -> int:
+    """Return how many parts of DATA's own paths must stand before the shards' names for no two to be the same."""
     roots = {root: root.absolute().parts for root, _ in found}
     for more in range(max(map(len, roots.values()), default=0) + 1):
-        named = [
-            replace(shard, name="/".join([*(printable(part) for part in _last(roots[root], more)), shard.name]))
-            for root, shard in found
-        ]
-        if len({shard.name for shard in named}) == len(named):
-            return named
+        if len({_renamed(root, shard, more).name for root, shard in found}) == len(found):
+            return more
     raise AssertionError([shard.name for _, shard in found])  # whole paths differ
+
+
+def _renamed(root: Path, shard: Shard, more: int) -> Shard:
+    return replace(shard, name=_before(root, more) + shard.name)
+
+
+def _before(root: Path, more: int) -> str:
+    """Return the last parts of a path of DATA as they stand before names, with `/` behind them."""
+    return "".join(f"{printable(part)}/" for part in _last(root.absolute().parts, more))
 
 
 def _last(parts: Sequence[str], count: int) -> Sequence[str]:
@@ -211,6 +233,22 @@ def _each_once(arguments: Sequence[_Argument]) -> Iterator[tuple[Path, Shard]]:
             if not real or real[place] not in seen:
                 yield argument.root, shard
         seen.update(real)
+
+
+def _manifests(arguments: Sequence[_Argument], shards: Sequence[Shard], more: int) -> Iterator[Manifest]:
+    """Yield the manifests of every folder that was walked, and of those whose files are named."""
+    inside: dict[str, dict[str, str]] = {}
+    for shard in shards:
+        if shard.path is not None:
+            inside.setdefault(os.path.realpath(shard.path.parent), {})[shard.path.name] = shard.name
+    walked = {
+        os.path.realpath(path): Selected(path, _before(argument.root, more) + prefix, is_whole=True)
+        for argument in arguments
+        for path, prefix in argument.folders
+    }
+    for folder in dict.fromkeys([*walked, *inside]):
+        selected = walked.get(folder) or Selected(Path(folder), "", is_whole=False)
+        yield from manifests_of(replace(selected, shards=inside.get(folder, {})))
 
 
 def _missing(path: Path) -> DataError:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from dataguard.shards.files import is_file
 
 STATE = "state.json"
@@ -23,11 +25,16 @@ class SavedState:
 
     Args:
         split: The split that was saved, where it is named.
-        listed: Names of the files that hold the rows; None where that cannot be read.
+        listed: Names of the files that hold the rows, in order; None where that cannot be read.
+        indices: Names of the files that say which of those rows are the data set's, and in which order: `datasets` before
+            version 2 saved a selection so.
+        fault: Why it says less than it should; None for a file of that name that `datasets` did not write.
     """
 
     split: str | None = None
-    listed: frozenset[str] | None = None
+    listed: tuple[str, ...] | None = None
+    indices: tuple[str, ...] = ()
+    fault: str | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -39,14 +46,20 @@ def saved_state(folder: Path) -> SavedState | None:
     """Return what a folder's state.json says; None where there is none."""
     if not is_file(folder / STATE):
         return None
-    said = _json(folder / STATE)
-    split, files = said.get("_split"), said.get("_data_files")
-    listed = None
-    if isinstance(files, list):
-        names = [each.get("filename") for each in files if isinstance(each, dict)]
-        listed = frozenset(name for name in names if isinstance(name, str))
-        listed = listed if len(names) == len(files) else None
-    return SavedState(split if isinstance(split, str) else None, listed)
+    said, fault = json_object(folder / STATE)
+    split, listed = said.get("_split"), _filenames(said.get("_data_files"))
+    if listed is None and fault is None and {"_data_files", "_fingerprint"} & said.keys():
+        fault = "_data_files is no list of file names"
+    indices = _filenames(said.get("_indices_data_files")) or ()
+    return SavedState(split if isinstance(split, str) else None, listed, indices, fault)
+
+
+def _filenames(files: object) -> tuple[str, ...] | None:
+    if not isinstance(files, list):
+        return None
+    names = [each.get("filename") if isinstance(each, dict) else None for each in files]
+    known = tuple(name for name in names if isinstance(name, str))
+    return known if len(known) == len(names) else None
 
 
 def split_of(folder: Path) -> str | None:
@@ -55,6 +68,11 @@ def split_of(folder: Path) -> str | None:
         return folder.name
     state = saved_state(folder)
     return state.split if state else None
+
+
+def is_indices(schema: pa.Schema) -> bool:
+    """Whether a file holds no rows but the numbers of some, as `datasets` caches a shuffle or a selection."""
+    return bool(schema.names == ["indices"] and pa.types.is_uint64(schema.field(0).type))
 
 
 def is_own_output(folder: Path) -> bool:
@@ -66,12 +84,15 @@ def is_own_output(folder: Path) -> bool:
         return False
 
 
-def _json(path: Path) -> Mapping[str, Any]:
-    """Return the object in a JSON file; an empty one where there is none that can be read."""
+def json_object(path: Path) -> tuple[Mapping[str, Any], str | None]:
+    """Return the object in a JSON file, and why it cannot be read; any other value in it is an empty object."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            return {}
+        size = path.stat().st_size
+        if size > _MOST_BYTES:
+            return {}, f"it has {size:,} bytes; at most {_MOST_BYTES:,} are read"
         said = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return said if isinstance(said, dict) else {}
+    except OSError as error:
+        return {}, f"it cannot be read: {error.strerror or error}"
+    except (ValueError, RecursionError):
+        return {}, "it is no JSON: it was cut, or written by hand"
+    return (said, None) if isinstance(said, dict) else ({}, None)

@@ -67,7 +67,7 @@ class Places:
             yield self.offsets[batch], self.sizes[batch]
 
 
-@dataclass
+@dataclass(frozen=True)
 class IpcShard:
     """A shard in Arrow IPC; see `OpenShard`. It holds no file open, and can be sent to another process."""
 

@@ -49,7 +49,7 @@ def _is(data: object, package: str, name: str) -> bool:
     return any(kind.__name__ == name and kind.__module__.split(".")[0] == package for kind in type(data).__mro__)
 
 
-@dataclass
+@dataclass(frozen=True)
 class TableShard:
     """A table in memory; see `OpenShard`. It was proven when it was opened, and cannot change after that.
 

@@ -20,6 +20,7 @@ class Shard:
         folder: The first folder below DATA, where there is one.
         split: The split of a DatasetDict (or of an HF dataset's state.json) that it belongs to.
         table: The rows, for data in memory.
+        is_named: DATA names the file itself: it is judged whatever it holds.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Shard:
     folder: str | None = None
     split: str | None = None
     table: pa.Table | None = None
+    is_named: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,21 @@ class Unit:
 class OpenShard(Protocol):
     """A shard whose outer structure has been proven (magic, lengths, footer), ready to be read."""
 
-    layout: str
-    """For people: `Arrow IPC stream`, `Arrow IPC file`, `Parquet`, `table`."""
-    schema: pa.Schema
-    rows: int
-    units: Sequence[Unit]
-    """In file order, without gaps, covering all rows."""
+    @property
+    def layout(self) -> str:
+        """For people: `Arrow IPC stream`, `Arrow IPC file`, `Parquet`, `table`."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns as they stand in the file."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+
+    @property
+    def units(self) -> Sequence[Unit]:
+        """In file order, without gaps, covering all rows."""
 
     def read(self, unit: Unit, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (number of the batch's first row in the shard, batch), each batch proven by `validate(full=True)`.

@@ -28,7 +28,7 @@ _BATCH_BYTES = 8 << 20
 _BUFFER_BYTES = 1 << 20
 
 
-@dataclass
+@dataclass(frozen=True)
 class ParquetShard:
     """A shard in Parquet; see `OpenShard`. It holds no file open, and can be sent to another process.
 
