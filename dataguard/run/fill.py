@@ -16,6 +16,7 @@ from dataguard.expectations.context import ShardFacts
 from dataguard.metrics.lengths import Lengths
 from dataguard.run.dataset import Dataset, source_of_rows
 from dataguard.run.plan import Plan
+from dataguard.run.record import RecordedShard
 from dataguard.run.request import Request
 from dataguard.run.scan import Scanned, Task, scan
 from dataguard.run.store import MetricStore, Stored, digest_of, digest_of_stretch
@@ -53,12 +54,13 @@ class _Known:
     """A shard on its way through: what stands for its content, and what has come of its units.
 
     Args:
+        path, state: Of the file; None where only a record of an earlier run is at hand, which has the digest.
         digest: Of the content, where it is known.
         seen_ns: When the state of the file was taken.
     """
 
-    path: Path
-    state: FileState
+    path: Path | None
+    state: FileState | None
     digest: str | None
     seen_ns: int
     units: int
@@ -69,6 +71,12 @@ class _Known:
     def key(self) -> str:
         """What its numbers are stored under: the digest, or what stands for it until all of the file has been read."""
         return self.digest or f"unread {self.state}"
+
+    def stretch(self, number: int) -> tuple[Path, FileState, int, int] | None:
+        """Return the stretch of the file whose digest is wanted with a unit; None where the file's is known."""
+        if self.digest is not None or self.path is None or self.state is None:
+            return None
+        return self.path, self.state, number, self.units
 
 
 class _Filling:
@@ -91,7 +99,7 @@ class _Filling:
         for place, (shard, opened, facts) in enumerate(
             zip(self._dataset.shards, self._dataset.opened, self._shards, strict=True)
         ):
-            if opened is None:
+            if opened is None or facts.fault is not None:
                 continue
             source, column = source_of_rows(shard, facts, self._request.source_from)
             metrics = self._plan.of_shard(facts.roles, facts)
@@ -99,8 +107,7 @@ class _Filling:
             for number, unit in enumerate(opened.units):
                 task = Task(place, opened, unit, facts.roles, metrics, self._plan.tokens, source, column)
                 if known is not None:
-                    stretch = None if known.digest else (known.path, known.state, number, known.units)
-                    task = replace(task, stored=self._find(known, task), stretch=stretch)
+                    task = replace(task, stored=self._find(known, task), stretch=known.stretch(number))
                 if sum(len(stored.places) for stored in task.stored) < len(task.keys):
                     self._compile_for(facts)
                 yield task
@@ -108,6 +115,8 @@ class _Filling:
     def _look_up(self, place: int) -> _Known | None:
         """Return what is known of a shard's file; None where nothing can be stored of it."""
         opened = self._dataset.opened[place]
+        if isinstance(opened, RecordedShard):
+            return None if opened.digest is None else _Known(None, None, opened.digest, 0, len(opened.units))
         state, path = getattr(opened, "state", None), getattr(opened, "path", None)
         if self._store is None or opened is None or state is None or path is None:
             return None
@@ -167,7 +176,7 @@ class _Filling:
         if scanned.fresh:
             known.fresh.append((unit.start, unit.stop, {key: scanned.frames[key] for key in scanned.fresh}))
         whole = known.digest is not None or len(known.stretches) == known.units
-        if whole and known.digest is None:
+        if whole and known.digest is None and known.state is not None:
             provisional = known.key
             known.digest = digest_of([known.stretches[number] for number in range(known.units)], known.state)
             self._store.settle(provisional, known.digest, known.state, known.seen_ns)

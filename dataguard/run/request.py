@@ -63,6 +63,7 @@ class Request:
         fail_on: The least severity whose failures make `success` false.
         plugins: Modules that give further expectations.
         store: Folder that keeps numbers between runs; `auto` lies in the user's cache; None keeps none.
+        record: shards.parquet of an earlier run: its stored numbers are judged, and no shard is read.
         watch: Is told how the run gets on.
     """
 
@@ -78,4 +79,5 @@ class Request:
     fail_on: Severity = "critical"
     plugins: Sequence[str] = ()
     store: str | Path | None = None
+    record: Path | None = None
     watch: Watch = field(default_factory=Nobody)

@@ -24,6 +24,7 @@ from dataguard.run.describe import (
 from dataguard.run.fill import fill
 from dataguard.run.judge import judge
 from dataguard.run.plan import make_plan
+from dataguard.run.record import read_record
 from dataguard.run.request import Request
 from dataguard.run.rows import Rows
 from dataguard.run.store import opened_store
@@ -44,6 +45,7 @@ class Judged:
     result: Result
     dataset: Dataset
     rows: Rows
+    context: Context
 
 
 def run(request: Request) -> Judged:
@@ -54,7 +56,10 @@ def run(request: Request) -> Judged:
     """
     known = Known(request.plugins)
     suite = None if request.suite is None else load_suite(request.suite, request.parameters, known)
-    dataset = open_dataset(request.data, _tolerated(suite), request.jobs)
+    if request.record is None:
+        dataset = open_dataset(request.data, _tolerated(suite), request.jobs)
+    else:
+        dataset = read_record(request.record)
     taken = [f"{name} of {package}" for name, package in known.installed.items()]
     if suite is None:
         suite = _fitting(dataset, request)
@@ -113,7 +118,7 @@ def run(request: Request) -> Judged:
         rejected=rows.collect_rejected,
         unexpected_rows=rows.unexpected,
     )
-    return Judged(result, dataset, rows)
+    return Judged(result, dataset, rows, context)
 
 
 def _count(rows: pl.LazyFrame) -> int:

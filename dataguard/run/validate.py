@@ -18,8 +18,9 @@ from dataguard.errors import SuiteError, UsageError, nearest
 from dataguard.reports.json_report import report_json
 from dataguard.result import SEVERITIES, Result, Severity
 from dataguard.run.dataset import paths_of
-from dataguard.run.outputs import Outputs, prepare
+from dataguard.run.outputs import Outputs, prepare, writing
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
+from dataguard.run.record import write_record
 from dataguard.run.rejects import read_rejected
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch
 from dataguard.run.run import Judged, run
@@ -27,7 +28,7 @@ from dataguard.version import __version__
 
 REPORTS = ("console", "json")
 """Reports that can be asked for; report.json is written whenever there is an output folder."""
-QUARANTINE, REJECTED, REPORT, RUN = "quarantine", "rejected.parquet", "report.json", "run.json"
+QUARANTINE, REJECTED, REPORT, RUN, RECORD = "quarantine", "rejected.parquet", "report.json", "run.json", "shards.parquet"
 
 
 def validate(
@@ -141,8 +142,28 @@ def _write(judged: Judged, outputs: Outputs, limit: int | None) -> Result:
         written = write_quarantine(outputs.path(QUARANTINE), parts, limit)
         summary = {"written": written.rows > 0, **written.to_dict()}
     result = replace(judged.result, meta={**judged.result.meta, QUARANTINE: summary})
+    with writing(outputs.place / RECORD):
+        write_record(outputs.path(RECORD), judged.dataset, judged.context.shards)
     outputs.write_text(REPORT, report_json(result))
     return result
+
+
+def _settings(request: Request) -> dict[str, Any]:
+    """Return what `dataguard judge` takes over from the run."""
+
+    def located(path: str | Path | None) -> str | None:
+        if path is None or not Path(path).exists():
+            return None if path is None else str(path)
+        return str(Path(path).absolute())
+
+    return {
+        "tokenizer": located(request.tokenizer),
+        "model": located(request.model),
+        "vocab_size": request.vocab_size,
+        "columns": dict(request.columns),
+        "source_from": request.source_from,
+        "store": None if request.store is None else str(request.store),
+    }
 
 
 def _host_facts(request: Request, started: float) -> str:
@@ -153,6 +174,7 @@ def _host_facts(request: Request, started: float) -> str:
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
         "data": [str(path.absolute()) for path in paths_of(request.data)],
+        "settings": _settings(request),
         "jobs": request.jobs,
         "host": platform.node(),
         "platform": platform.platform(),
