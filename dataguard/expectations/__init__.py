@@ -9,20 +9,28 @@ from dataguard.expectations.digit_runs import ExpectDigitRunsToBeBelow
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
 from dataguard.expectations.equal_lengths import ExpectColumnsToHaveEqualLengths
 from dataguard.expectations.labels_align import ExpectLabelsToAlignWithInputIds
+from dataguard.expectations.labels_in_vocabulary import ExpectLabelsToBeInVocabulary
+from dataguard.expectations.metric_between import ExpectMetricToBeBetween
 from dataguard.expectations.padding_contiguous import ExpectPaddingToBeContiguous
 from dataguard.expectations.padding_side import ExpectPaddingSideToBe
 from dataguard.expectations.periodic import ExpectRowsNotToBePeriodic
 from dataguard.expectations.row_count import ExpectRowCountToBeBetween
+from dataguard.expectations.row_token_share import ExpectRowTokenShareToBeBelow
+from dataguard.expectations.rows_contain_tokens import ExpectRowsToContainTokens
 from dataguard.expectations.rows_not_empty import ExpectRowsNotToBeEmpty
 from dataguard.expectations.rows_not_null import ExpectRowsNotToBeNull
+from dataguard.expectations.rows_unique import ExpectRowsToBeUnique
 from dataguard.expectations.schemas_match import ExpectSchemasToMatch
 from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBetween
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.expectations.shards_match_manifest import ExpectShardsToMatchManifest
+from dataguard.expectations.sources_known import ExpectSourcesToBeKnown
 from dataguard.expectations.supervised_tokens import ExpectSupervisedTokensToBeBetween
 from dataguard.expectations.symbol_fraction import ExpectSymbolFractionToBeBelow
+from dataguard.expectations.token_ids_assigned import ExpectTokenIdsToBeAssigned
 from dataguard.expectations.token_ids_in_vocabulary import ExpectTokenIdsToBeInVocabulary
 from dataguard.expectations.truncation import ExpectTruncationToBeConsistentAcrossSources
+from dataguard.expectations.unknown_tokens import ExpectUnknownTokenFractionToBeBelow
 
 EXPECTATIONS: dict[str, type[Expectation]] = {
     each.type(): each
@@ -33,20 +41,28 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectColumnsToExist,
         ExpectDtypesToFit,
         ExpectRowCountToBeBetween,
+        ExpectSourcesToBeKnown,
         ExpectRowsNotToBeNull,
         ExpectRowsNotToBeEmpty,
         ExpectColumnsToHaveEqualLengths,
         ExpectSequenceLengthsToBeBetween,
+        ExpectRowsToBeUnique,
+        ExpectRowTokenShareToBeBelow,
         ExpectTokenIdsToBeInVocabulary,
+        ExpectTokenIdsToBeAssigned,
+        ExpectUnknownTokenFractionToBeBelow,
+        ExpectRowsToContainTokens,
         ExpectTruncationToBeConsistentAcrossSources,
         ExpectPaddingSideToBe,
         ExpectPaddingToBeContiguous,
         ExpectAttentionMaskToMatchPadding,
         ExpectLabelsToAlignWithInputIds,
+        ExpectLabelsToBeInVocabulary,
         ExpectSupervisedTokensToBeBetween,
         ExpectRowsNotToBePeriodic,
         ExpectSymbolFractionToBeBelow,
         ExpectDigitRunsToBeBelow,
+        ExpectMetricToBeBetween,
     )
 }
 """In the order of the catalogue."""
