@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dataguard.cli.telling import tell
 from dataguard.cli.values import FailOn, SourceFrom, mapping_of, names_of, parameter, size_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ BY, DATA, OUT = "What is judged, and by what", "What the columns mean", "What co
 
 
 def validate(
+    context: typer.Context,
     data: Annotated[
         list[Path],
         typer.Argument(
@@ -168,61 +170,58 @@ def validate(
             help="A module that gives further expectations; it is imported. May be given several times.",
         ),
     ] = None,
+    project: Annotated[
+        bool,
+        typer.Option(
+            "--project/--no-project",
+            rich_help_panel=BY,
+            help="Take settings from dataguard.yaml, in the working directory or above it, and with DATA.",
+        ),
+    ] = True,
     jobs: Annotated[
         int | None, typer.Option(metavar="N", min=1, show_default="the cores", help="Units that are scanned at once.")
     ] = None,
 ) -> int:
     """Judge shards by a suite of expectations, and set aside the rows that fail."""
-    limit = size_of(quarantine_limit)
-    parameters = {name: parameter(text) for name, text in mapping_of("--set", settings or ()).items()}
-    roles = mapping_of("--column", columns or ())
-    reports = names_of(report)
+    options: dict[str, Any] = {
+        "suite": suite,
+        "tokenizer": tokenizer,
+        "model": model,
+        "vocab_size": vocab_size,
+        "max_length": max_length,
+        "parameters": {name: parameter(text) for name, text in mapping_of("--set", settings or ()).items()},
+        "columns": mapping_of("--column", columns or ()),
+        "source_from": None if source_from is None else source_from.value,
+        "out": out,
+        "quarantine": quarantine,
+        "quarantine_limit": size_of(quarantine_limit),
+        "store": None if no_store else store or "auto",
+        "reports": names_of(report),
+        "jobs": jobs,
+        "plugins": plugins or [],
+        "fail_on": fail_on.value,
+    }
 
     from rich.console import Console
 
     from dataguard.cli.progress import Watch
+    from dataguard.run.project import with_projects
     from dataguard.run.validate import validate as judge
 
+    if project:
+        told = {name: value for name, value in options.items() if _is_told(context, name)}
+        options |= with_projects(data, told)
     watch = Watch(Console(stderr=True, highlight=False), quiet=quiet, bar=not as_json)
-    result = judge(
-        data,
-        suite=suite,
-        tokenizer=tokenizer,
-        model=model,
-        vocab_size=vocab_size,
-        max_length=max_length,
-        parameters=parameters,
-        columns=roles,
-        source_from=None if source_from is None else source_from.value,
-        out=out,
-        quarantine=quarantine,
-        quarantine_limit=limit,
-        store=None if no_store else store or "auto",
-        reports=reports,
-        jobs=jobs,
-        plugins=plugins or [],
-        fail_on=fail_on.value,
-        watch=watch,
-    )
-    _tell(result, out, console="console" in reports, as_json=as_json, quiet=quiet)
+    result = judge(data, **options, watch=watch)
+    _tell(result, options["out"], console="console" in options["reports"], as_json=as_json, quiet=quiet)
     return 0 if result.success else 1
 
 
-def _tell(result: Result, out: Path, *, console: bool, as_json: bool, quiet: bool) -> None:
-    """Print the result where, and as far as, it was asked for."""
-    from rich.console import Console
+PARAMETERS = {"parameters": ["settings"], "reports": ["report"], "store": ["store", "no_store"]}
+"""Parameters of the command that are called otherwise than the library's argument."""
 
-    from dataguard.cli.streams import Sheet, say
-    from dataguard.reports.console import print_report
-    from dataguard.reports.json_report import report_json
 
-    stream = sys.stderr if as_json else sys.stdout
-    if console and not quiet:
-        sheet = Sheet(stream)
-        print_report(result, Console(file=sheet, highlight=False), out)
-        say(sheet.text(), stream)
-    elif quiet and not result.success:
-        failed, total = len(result.failures()), len(result.results)
-        say(f"FAIL: {failed} of {total} expectations failed, see {out / 'report.json'}\n", sys.stderr)
-    if as_json:
-        say(report_json(result), sys.stdout)
+def _is_told(context: typer.Context, name: str) -> bool:
+    """Whether the command line gives an argument of the library."""
+    sources = [context.get_parameter_source(each) for each in PARAMETERS.get(name, [name])]
+    return any(source is not None and source.name == "COMMANDLINE" for source in sources)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
 from dataguard.errors import UsageError
-
-UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", re.IGNORECASE)
+from dataguard.suite.sizes import bytes_of
 
 
 class SourceFrom(StrEnum):
@@ -36,13 +33,12 @@ def size_of(text: str) -> int:
     Raises:
         UsageError: The text is no size.
     """
-    found = SIZE.fullmatch(text)
-    if found is None:
+    size = bytes_of(text)
+    if size is None:
         raise UsageError(
             f"{text!r} is no size", where="--quarantine-limit", fix="give a size such as 10GiB, 500MB or 0"
         )
-    amount, unit, binary = found.groups()
-    return int(float(amount) * (1024 if binary else 1000) ** UNITS[unit.upper()])
+    return size
 
 
 def mapping_of(option: str, given: Sequence[str]) -> dict[str, str]:

@@ -58,12 +58,14 @@ class Request:
         vocab_size: Ids below it can be looked up; wins over everything else.
         parameters: Values for the suite's parameters.
         columns: {role: column}; wins over the suite's.
+        vocabulary: What no tokenizer tells, as in a suite; field by field it wins over the suite's.
         source_from: What says a row's source; None takes the column, else the folder, else the split.
         jobs: Units scanned at once.
         fail_on: The least severity whose failures make `success` false.
         plugins: Modules that give further expectations.
         store: Folder that keeps numbers between runs; `auto` lies in the user's cache; None keeps none.
         record: shards.parquet of an earlier run: its stored numbers are judged, and no shard is read.
+        taken: What was taken from a project file, for people.
         watch: Is told how the run gets on.
     """
 
@@ -74,10 +76,12 @@ class Request:
     vocab_size: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
+    vocabulary: Mapping[str, Any] = field(default_factory=dict)
     source_from: SourceFrom | None = None
     jobs: int = field(default_factory=threads.default_jobs)
     fail_on: Severity = "critical"
     plugins: Sequence[str] = ()
     store: str | Path | None = None
     record: Path | None = None
+    taken: Sequence[str] = ()
     watch: Watch = field(default_factory=Nobody)

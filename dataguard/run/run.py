@@ -40,12 +40,17 @@ from dataguard.vocabulary.tokenizer_files import has_tokenizer
 
 @dataclass(frozen=True)
 class Judged:
-    """A data set that has been judged, with what is needed to set rows aside."""
+    """A data set that has been judged, with what is needed to set rows aside.
+
+    Args:
+        tokenizer: The one that was used, asked for or found.
+    """
 
     result: Result
     dataset: Dataset
     rows: Rows
     context: Context
+    tokenizer: str | Path | None
 
 
 def run(request: Request) -> Judged:
@@ -60,7 +65,7 @@ def run(request: Request) -> Judged:
         dataset = open_dataset(request.data, _tolerated(suite), request.jobs)
     else:
         dataset = read_record(request.record)
-    taken = [f"{name} of {package}" for name, package in known.installed.items()]
+    taken = [*request.taken, *(f"{name} of {package}" for name, package in known.installed.items())]
     if suite is None:
         suite = _fitting(dataset, request)
         taken.append(f"suite {suite.name}, by the columns")
@@ -72,7 +77,11 @@ def run(request: Request) -> Judged:
         tokenizer = beside_data(paths_of(request.data))
         taken += [] if tokenizer is None else [f"{tokenizer.name}, beside the data"]
     vocabulary = load_vocabulary(
-        tokenizer=tokenizer, model=request.model, given=suite.vocabulary, vocab_size=request.vocab_size
+        tokenizer=tokenizer,
+        model=request.model,
+        given=suite.vocabulary,
+        over=request.vocabulary,
+        vocab_size=request.vocab_size,
     )
     context = Context(
         vocabulary,
@@ -118,7 +127,7 @@ def run(request: Request) -> Judged:
         rejected=rows.collect_rejected,
         unexpected_rows=rows.unexpected,
     )
-    return Judged(result, dataset, rows, context)
+    return Judged(result, dataset, rows, context, tokenizer)
 
 
 def _count(rows: pl.LazyFrame) -> int:

@@ -28,7 +28,13 @@ from dataguard.version import __version__
 
 REPORTS = ("console", "json")
 """Reports that can be asked for; report.json is written whenever there is an output folder."""
-QUARANTINE, REJECTED, REPORT, RUN, RECORD = "quarantine", "rejected.parquet", "report.json", "run.json", "shards.parquet"
+QUARANTINE, REJECTED, REPORT, RUN, RECORD = (
+    "quarantine",
+    "rejected.parquet",
+    "report.json",
+    "run.json",
+    "shards.parquet",
+)
 
 
 def validate(
@@ -41,6 +47,7 @@ def validate(
     max_length: int | None = None,
     parameters: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
+    vocabulary: Mapping[str, Any] | None = None,
     source_from: SourceFrom | None = None,
     out: str | Path | None = None,
     quarantine: bool = True,
@@ -51,6 +58,7 @@ def validate(
     plugins: Sequence[str] = (),
     engine: Literal["local"] = "local",
     fail_on: Severity = "critical",
+    taken: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> Result:
     """Judge a data set.
@@ -65,6 +73,8 @@ def validate(
         max_length: The suite's parameter of that name.
         parameters: Values for the suite's parameters.
         columns: {role: column}; wins over the suite's.
+        vocabulary: What no tokenizer tells, as in a suite ({"size": 50257, "pad": 50256}); field by field it wins over
+            the suite's.
         source_from: What says a row's source; None takes the column, else the folder, else the split.
         out: Folder for report.json, run.json, rejected.parquet and the quarantine; None writes nothing.
         quarantine: Copy the rejected rows to `out`/quarantine.
@@ -76,6 +86,7 @@ def validate(
         plugins: Modules that give further expectations (docs/plugins.md); they are imported.
         engine: Where units run; `local` is on threads of this process.
         fail_on: The least severity whose failures make `success` false.
+        taken: What the command took from a project file (`run.project`), for the report to name.
         watch: Is told how the run gets on.
 
     Returns:
@@ -95,20 +106,31 @@ def validate(
         vocab_size=vocab_size,
         parameters=_parameters(parameters, max_length),
         columns=columns or {},
+        vocabulary=vocabulary or {},
         source_from=source_from,
         fail_on=fail_on,
         jobs=jobs or threads.default_jobs(),
         plugins=plugins,
         store=store,
+        taken=taken,
         watch=watch or Nobody(),
     )
     if out is None:
         return run(request).result
-    with prepare(Path(out), paths_of(data)) as outputs:
+    return write_judged(request, Path(out), quarantine_limit if quarantine else None)
+
+
+def write_judged(request: Request, out: Path, limit: int | None) -> Result:
+    """Judge, and write the verdict to a folder, whole or not at all.
+
+    Args:
+        limit: Bytes of rejected rows to copy; None copies none.
+    """
+    with prepare(out, paths_of(request.data)) as outputs:
         started = time.time()
         judged = run(request)
-        result = _write(judged, outputs, quarantine_limit if quarantine else None)
-        outputs.write_text(RUN, _host_facts(request, started))
+        result = _write(judged, outputs, limit)
+        outputs.write_text(RUN, _host_facts(request, judged, started))
         outputs.commit()
     return result
 
@@ -148,7 +170,7 @@ def _write(judged: Judged, outputs: Outputs, limit: int | None) -> Result:
     return result
 
 
-def _settings(request: Request) -> dict[str, Any]:
+def _settings(request: Request, judged: Judged) -> dict[str, Any]:
     """Return what `dataguard judge` takes over from the run."""
 
     def located(path: str | Path | None) -> str | None:
@@ -157,7 +179,7 @@ def _settings(request: Request) -> dict[str, Any]:
         return str(Path(path).absolute())
 
     return {
-        "tokenizer": located(request.tokenizer),
+        "tokenizer": located(judged.tokenizer),
         "model": located(request.model),
         "vocab_size": request.vocab_size,
         "columns": dict(request.columns),
@@ -166,7 +188,7 @@ def _settings(request: Request) -> dict[str, Any]:
     }
 
 
-def _host_facts(request: Request, started: float) -> str:
+def _host_facts(request: Request, judged: Judged, started: float) -> str:
     """Return run.json: what may differ from run to run, and therefore stands beside the report."""
     packages = ("pyarrow", "polars", "numpy", "numba", "tokenizers")
     facts = {
@@ -174,7 +196,7 @@ def _host_facts(request: Request, started: float) -> str:
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
         "data": [str(path.absolute()) for path in paths_of(request.data)],
-        "settings": _settings(request),
+        "settings": _settings(request, judged),
         "jobs": request.jobs,
         "host": platform.node(),
         "platform": platform.platform(),

@@ -129,7 +129,7 @@ def _one(entry: Any, parameters: Mapping[str, Any], table: Table, spot: Spot) ->
             fix = f"write {key} under kwargs" if key in kind.model_fields else nearest(key, EXPECTATION_KEYS)
             raise (spot / key).error(f"an expectation has no key {key}", fix=fix)
     given = mapping(entry.get("kwargs"), "kwargs", spot / "kwargs")
-    kwargs = resolve(given, parameters, spot / "kwargs")
+    kwargs = mapping(resolve(given, parameters, spot / "kwargs"), "kwargs", spot / "kwargs")
     meta = mapping(entry.get("meta"), "meta", spot / "meta")
     when = when_of(meta, kind, parameters, spot / "meta")
     origins = {name: value[KEY] for name, value in given.items() if isinstance(value, dict) and KEY in value}

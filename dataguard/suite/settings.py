@@ -45,16 +45,33 @@ def suite_settings(meta: Mapping[str, Any], spot: Spot) -> SuiteSettings:
     own = mapping(meta.get("dataguard"), "meta.dataguard", spot)
     check(SuiteSettings, "meta.dataguard of a suite", own, spot)
     settings = SuiteSettings.model_validate(own)
-    for key, value in settings.vocabulary.items():
+    check_vocabulary(settings.vocabulary, spot / "vocabulary")
+    check_columns(settings.columns, spot / "columns")
+    return settings
+
+
+def check_vocabulary(told: Mapping[str, Any], spot: Spot) -> None:
+    """Check what is said of the vocabulary.
+
+    Raises:
+        SuiteError: A key is unknown, or has a value that it cannot have.
+    """
+    for key, value in told.items():
         try:
             check_told({key: value}, given_from=spot.file)
         except VocabularyError as fault:
-            what = f"vocabulary.{key}: {fault.what}"
-            raise (spot / "vocabulary" / key).error(what, why=fault.why, fix=fault.fix) from None
-    for role in settings.columns:
+            raise (spot / key).error(f"vocabulary.{key}: {fault.what}", why=fault.why, fix=fault.fix) from None
+
+
+def check_columns(columns: Collection[str], spot: Spot) -> None:
+    """Check that columns are given for roles.
+
+    Raises:
+        SuiteError: One is given for something else.
+    """
+    for role in columns:
         if not is_role(role):
-            raise (spot / "columns" / role).error(f"there is no role {role}", fix=nearest(role, ROLES))
-    return settings
+            raise (spot / role).error(f"there is no role {role}", fix=nearest(role, ROLES))
 
 
 def when_of(

@@ -5,7 +5,7 @@ Field by field the first that knows wins, and `Vocabulary.origin` names it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,8 @@ def load_vocabulary(
     given: Mapping[str, Any],
     vocab_size: int | None,
     given_from: str = "suite",
+    over: Mapping[str, Any] | None = None,
+    over_from: str = "vocabulary",
 ) -> Vocabulary:
     """Return what is known of the vocabulary; no source at all gives a Vocabulary that knows nothing.
 
@@ -65,18 +67,23 @@ def load_vocabulary(
         given: The suite's `meta.dataguard.vocabulary`.
         vocab_size: The option; it sets the size, and the limit whatever the others say.
         given_from: What `origin` and errors call the place of `given`.
+        over: The same from elsewhere, which wins over the suite's field by field; special ids name by name.
+        over_from: What `origin` and errors call that place.
 
     Raises:
         VocabularyError: One of them cannot be read or used.
     """
-    told = check_told(given, given_from=given_from)
+    told = [
+        (over_from, check_told(over or {}, given_from=over_from)),
+        (given_from, check_told(given, given_from=given_from)),
+    ]
     option = None if vocab_size is None else whole_number(vocab_size, OPTION, least=1)
     try:
         facts, read = _read(tokenizer, model)
     except OSError as error:  # a folder that may not be entered
         why = error.strerror or str(error)
         raise VocabularyError("the vocabulary cannot be read", where=str(error.filename), why=why) from error
-    return _joined(option, told, given_from, read, facts)
+    return _joined(option, told, read, facts)
 
 
 def _read(tokenizer: Path | str | None, model: Path | str | None) -> tuple[ModelFacts | None, TokenizerFacts | None]:
@@ -110,11 +117,12 @@ def _read_tokenizer(files: TokenizerFiles, path: Path) -> TokenizerFacts:
 
 
 def _joined(
-    option: int | None, told: Told, given_from: str, tokenizer: TokenizerFacts | None, model: ModelFacts | None
+    option: int | None, told: Sequence[tuple[str, Told]], tokenizer: TokenizerFacts | None, model: ModelFacts | None
 ) -> Vocabulary:
+    """Return the vocabulary of all sources; `told` has the names of its places, the one that wins first."""
     layers = [
         Layer({} if option is None else {"size": option}, {"size": OPTION}),
-        Layer(told.numbers, dict.fromkeys(told.numbers, given_from)),
+        *(Layer(each.numbers, dict.fromkeys(each.numbers, place)) for place, each in told),
         Layer() if tokenizer is None else tokenizer.layer,
         Layer() if model is None else _layer_of(model),
     ]
@@ -125,19 +133,21 @@ def _joined(
         value = layer.values.get(name)
         if value is not None:
             values[name], origin[name] = value, layer.origin[name]
-    special = _special(values, told, tokenizer)
+    special = _special(values, _named(told), tokenizer)
     if special:
-        sources = [given_from if told.special else None, tokenizer.name if tokenizer and tokenizer.special else None]
-        named_by = [each for each in sources if each] or [origin[name] for name in IDS if name in origin]
+        sources = [place for place, each in told if each.special]
+        sources += [tokenizer.name] if tokenizer and tokenizer.special else []
+        named_by = sources or [origin[name] for name in IDS if name in origin]
         origin["special"] = ", ".join(dict.fromkeys(named_by))
-    if told.reserved is not None:
-        origin["reserved"] = given_from
+    reserved = next(((place, each.reserved) for place, each in told if each.reserved is not None), None)
+    if reserved is not None:
+        origin["reserved"] = reserved[0]
     if tokenizer is not None:
         origin |= dict.fromkeys(("unassigned", "characters", "fingerprint"), tokenizer.name)
     return Vocabulary(
         **values,
         special=special,
-        reserved=told.reserved or frozenset(),
+        reserved=reserved[1] if reserved else frozenset(),
         unassigned=frozenset() if tokenizer is None else _unassigned(tokenizer, values["size"]),
         characters=None if tokenizer is None else tokenizer.characters,
         fingerprint=None if tokenizer is None else tokenizer.fingerprint,
@@ -156,12 +166,21 @@ def _layer_of(model: ModelFacts) -> Layer:
     )
 
 
-def _special(values: Mapping[str, int], told: Told, tokenizer: TokenizerFacts | None) -> dict[str, int]:
+def _named(told: Sequence[tuple[str, Told]]) -> dict[str, int]:
+    """Return the special ids that were told by name; a place adds neither a name nor an id that one before it has."""
+    named: dict[str, int] = {}
+    for _, each in told:
+        known = set(named.values())
+        named |= {name: number for name, number in each.special.items() if name not in named and number not in known}
+    return named
+
+
+def _special(values: Mapping[str, int], told: Mapping[str, int], tokenizer: TokenizerFacts | None) -> dict[str, int]:
     """Return every special id under one name: the suite's own name, else its content, else its role.
 
     One name an id, because a second name would look like a second use of it (`Vocabulary.pad_is_own`).
     """
-    special = dict(told.special)
+    special = dict(told)
     renamed = set(special.values())
     if tokenizer is not None:
         special |= {

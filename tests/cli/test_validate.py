@@ -144,6 +144,8 @@ def test_help_names_every_option_that_there_is(capsys: pytest.CaptureFixture[str
         "--fail-on",
         "--jobs",
         "--plugin",
+        "--project",
+        "--no-project",
         "--json",
         "--quiet",
         "--help",
