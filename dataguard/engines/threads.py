@@ -23,7 +23,9 @@ PATIENCE = 2.0
 """Seconds that an engine which stops early waits for the units that are being worked on."""
 
 
-def run(work: Callable[[Unit], Out], units: Iterable[Unit], jobs: int) -> Iterator[Out]:
+def run(
+    work: Callable[[Unit], Out], units: Iterable[Unit], jobs: int, stopped: threading.Event | None = None
+) -> Iterator[Out]:
     """Yield what `work` makes of each unit, in the order of the units.
 
     At most `2 * jobs` units are between taken and yielded, so that memory stays bounded whatever their number. `units` is
@@ -34,6 +36,7 @@ def run(work: Callable[[Unit], Out], units: Iterable[Unit], jobs: int) -> Iterat
         work: Called in a worker's thread.
         units: Read as far as needed, no further.
         jobs: Worker threads, at least 1.
+        stopped: Is set when no more is wanted, for work that looks at it to end early.
 
     Raises:
         ValueError: `jobs` is below 1.
@@ -41,12 +44,11 @@ def run(work: Callable[[Unit], Out], units: Iterable[Unit], jobs: int) -> Iterat
     if jobs < 1:
         msg = f"jobs must be at least 1, not {jobs}"
         raise ValueError(msg)
-    return _run(work, units, jobs)
+    return _run(work, units, jobs, stopped or threading.Event())
 
 
-def _run(work: Callable[[Unit], Out], units: Iterable[Unit], jobs: int) -> Iterator[Out]:
+def _run(work: Callable[[Unit], Out], units: Iterable[Unit], jobs: int, stopped: threading.Event) -> Iterator[Out]:
     tasks: queue.SimpleQueue[tuple[Unit, Future[Out]] | None] = queue.SimpleQueue()
-    stopped = threading.Event()
     threads: list[threading.Thread] = []
     waiting: deque[Future[Out]] = deque()
     try:

@@ -42,7 +42,7 @@ class HfFolder:
         self._files = 0
         self._digest = xxhash.xxh3_64()
         with writing(place):
-            place.mkdir(parents=True)
+            place.mkdir(parents=True, exist_ok=True)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append rows, to a new file where the last one is full.

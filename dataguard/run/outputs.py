@@ -7,7 +7,6 @@ were, and a staging folder that the next run removes.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import json
@@ -22,12 +21,16 @@ from types import TracebackType
 from typing import Self
 
 from dataguard.errors import OutputError
+from dataguard.run.exchange import exchange
 
-QUARANTINE, REJECTED, REPORT = "quarantine", "rejected.parquet", "report.json"
+QUARANTINE, CLEAN, REJECTED, REPORT = "quarantine", "clean", "rejected.parquet", "report.json"
+FOLDERS = (QUARANTINE, CLEAN)
 MARK = "Rows that dataguard set aside"
 """The description in a quarantine's dataset_info.json: what tells it from a folder of somebody else's."""
+CLEAN_MARK = ".dataguard.json"
+"""A file in a clean copy that tells it from a folder of somebody else's; nobody takes it for data."""
 STAGING = ".staging-"
-FORMER = f".former-{QUARANTINE}"
+FORMER = ".former-"
 HF_FILES = ("state.json", "dataset_dict.json")
 A_DAY = 24 * 3600
 
@@ -62,21 +65,24 @@ class Outputs:
         with writing(self.place / name):
             self.path(name).write_text(text, encoding="utf-8")
 
-    def commit(self) -> None:
+    def commit(self) -> list[str]:
         """Exchange everything that was staged into its place, report.json last.
 
-        A quarantine of an earlier run goes when this run has none, so that it is never taken for this run's.
+        A quarantine or clean copy of an earlier run goes when this run has none, so that it is never taken for this run's.
+
+        Returns:
+            The names of what went so.
 
         Raises:
             OutputError: Something cannot be placed.
         """
         names = [entry.name for entry in self.staging.iterdir()]
         with _locked(self.place):
-            if QUARANTINE not in names:
-                self._retire(self.place / QUARANTINE)
-            for name in sorted(names, key=lambda name: (name == REPORT, name != QUARANTINE, name)):
+            gone = [name for name in FOLDERS if name not in names and self._retire(self.place / name)]
+            for name in sorted(names, key=lambda name: (name == REPORT, name not in FOLDERS, name)):
                 with writing(self.place / name):
                     self._place(name)
+        return gone
 
     def _place(self, name: str) -> None:
         new, place = self.path(name), self.place / name
@@ -85,15 +91,18 @@ class Outputs:
         elif not os.path.lexists(place):
             new.rename(place)
         elif not exchange(new, place):
-            former = self.place / FORMER
+            former = self.place / f"{FORMER}{name}"
             place.rename(former)
             new.rename(place)
             self._retire(former)
 
-    def _retire(self, place: Path) -> None:
-        if os.path.lexists(place):
-            with writing(place):
-                place.rename(self.staging / f".gone-{secrets.token_hex(4)}")
+    def _retire(self, place: Path) -> bool:
+        """Take something away; return whether it was there."""
+        if not os.path.lexists(place):
+            return False
+        with writing(place):
+            place.rename(self.staging / f".gone-{secrets.token_hex(4)}")
+        return True
 
     def close(self) -> None:
         """Remove the staging folder and whatever was not placed."""
@@ -178,10 +187,9 @@ def _refuse_data(place: Path, out: Path, data: Sequence[Path]) -> None:
 
 def _refuse_foreign(place: Path, out: Path) -> None:
     """Raise where an output would take the place of something that dataguard did not write."""
-    quarantine, report = place / QUARANTINE, place / REPORT
+    report = place / REPORT
     foreign = [name for name in (REJECTED, "run.json") if (place / name).is_dir()]
-    if os.path.lexists(quarantine) and not _is_our_quarantine(quarantine):
-        foreign.append(QUARANTINE)
+    foreign += [name for name in FOLDERS if os.path.lexists(place / name) and not _is_our_folder(place / name)]
     if os.path.lexists(report) and not _is_our_report(report):
         foreign.append(REPORT)
     if foreign:
@@ -192,7 +200,7 @@ def _refuse_foreign(place: Path, out: Path) -> None:
 
 def _is_ours(place: Path) -> bool:
     """Whether a folder is the OUT of an earlier run, finished or killed."""
-    if _is_our_report(place / REPORT) or ((place / QUARANTINE).is_dir() and _is_our_quarantine(place / QUARANTINE)):
+    if _is_our_report(place / REPORT) or any(_is_our_folder(place / name) for name in FOLDERS):
         return True
     return all(entry.name.startswith(STAGING) for entry in place.iterdir())
 
@@ -201,12 +209,17 @@ def _is_our_report(path: Path) -> bool:
     return "dataguard" in _mapping(_json(path).get("meta"))
 
 
-def _is_our_quarantine(folder: Path) -> bool:
-    """Whether dataguard wrote a folder: one data set, or several as `schema-0…`. An empty folder may be overwritten."""
-    infos = (folder / "dataset_info.json", folder / "schema-0" / "dataset_info.json")
-    if any(_json(info).get("description") == MARK for info in infos):
-        return True
-    return folder.is_dir() and not any(folder.iterdir())
+def _is_our_folder(folder: Path) -> bool:
+    """Whether dataguard wrote a quarantine (one data set, or several as `schema-0…`) or a clean copy.
+
+    An empty folder may be overwritten.
+    """
+    if folder.name == CLEAN:
+        ours = "dataguard" in _json(folder / CLEAN_MARK)
+    else:
+        infos = (folder / "dataset_info.json", folder / "schema-0" / "dataset_info.json")
+        ours = any(_json(info).get("description") == MARK for info in infos)
+    return ours or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def _json(path: Path) -> dict[str, object]:
@@ -221,11 +234,12 @@ def _mapping(value: object) -> dict[str, object]:
 
 
 def _repair(place: Path) -> None:
-    """Finish what a run left undone that was killed between the two renames of a quarantine."""
-    former, quarantine = place / FORMER, place / QUARANTINE
-    if former.exists() and not os.path.lexists(quarantine):
-        former.rename(quarantine)
-    _remove(former)
+    """Finish what a run left undone that was killed between the two renames of a folder."""
+    for name in FOLDERS:
+        former = place / f"{FORMER}{name}"
+        if former.exists() and not os.path.lexists(place / name):
+            former.rename(place / name)
+        _remove(former)
 
 
 def _sweep(place: Path) -> None:
@@ -283,14 +297,3 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
-
-
-def exchange(one: Path, other: Path) -> bool:
-    """Swap two names in one step; False where the platform or the file system cannot."""
-    system = ctypes.CDLL(None, use_errno=True)
-    names = os.fsencode(one), os.fsencode(other)
-    if hasattr(system, "renameat2"):  # Linux: AT_FDCWD, RENAME_EXCHANGE
-        return bool(system.renameat2(-100, names[0], -100, names[1], 2) == 0)
-    if hasattr(system, "renamex_np"):  # macOS: RENAME_SWAP
-        return bool(system.renamex_np(*names, 2) == 0)
-    return False

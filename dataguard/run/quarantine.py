@@ -122,9 +122,9 @@ def _pieces(part: Rejected) -> Iterator[pa.RecordBatch]:
     """Yield a part's rows in batches of bounded size: its own columns in types that datasets knows, then ours."""
     kept = [place for place, field in enumerate(part.schema) if field.name not in NAMES]
     fields = [storable_field(part.schema.field(place)) for place in kept]
-    schema = pa.schema([*fields, *OURS], metadata=_metadata(part.schema))
+    schema = pa.schema([*fields, *OURS], metadata=sound_metadata(part.schema))
     columns = [part.batch.column(part.schema.field(place).name) for place in kept]
-    for start, stop in _bounds(columns, part.batch.num_rows):
+    for start, stop in bounds(columns, part.batch.num_rows):
         about = (
             pa.array([part.shard] * (stop - start), pa.string()),
             pa.array(part.rows[start:stop], pa.int64()),
@@ -135,7 +135,8 @@ def _pieces(part: Rejected) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch([*own, *about], schema=schema)
 
 
-def _bounds(columns: Sequence[pa.Array], rows: int) -> Iterator[tuple[int, int]]:
+def bounds(columns: Sequence[pa.Array], rows: int) -> Iterator[tuple[int, int]]:
+    """Yield (first row, row behind the last) of pieces that stay small even when their types are made storable."""
     start = 0
     while start < rows:
         stop = min(rows, start + PIECE_ROWS)
@@ -158,7 +159,7 @@ def _fitting(piece: pa.RecordBatch, room: int) -> pa.RecordBatch:
     return piece.slice(0, fits)
 
 
-def _metadata(schema: pa.Schema) -> dict[bytes, bytes]:
+def sound_metadata(schema: pa.Schema) -> dict[bytes, bytes]:
     """Return a schema's metadata; without the features of datasets where they could keep it from opening the rows."""
     metadata = dict(schema.metadata or {})
     if b"huggingface" in metadata:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+Places = Sequence[int] | npt.NDArray[np.int64]
 
-def take_rows(batch: pa.RecordBatch, places: Sequence[int]) -> pa.RecordBatch:
+
+def take_rows(batch: pa.RecordBatch, places: Places) -> pa.RecordBatch:
     """Return some rows of a batch.
 
     Args:
@@ -23,7 +26,7 @@ def take_rows(batch: pa.RecordBatch, places: Sequence[int]) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=batch.schema)
 
 
-def _taken(column: pa.Array, places: Sequence[int]) -> pa.Array:
+def _taken(column: pa.Array, places: Places) -> pa.Array:
     try:
         return column.take(pa.array(places, pa.int64()))
     except pa.ArrowNotImplementedError:
@@ -57,7 +60,7 @@ def _field(field: pa.Field) -> pa.Field:
     return field.with_type(_without_views(field.type))
 
 
-def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _runs(places: Places) -> Iterator[tuple[int, int]]:
     """Yield the runs of consecutive numbers, as (first, last + 1)."""
     numbers = np.asarray(places, np.int64)
     if not numbers.size:

@@ -14,7 +14,8 @@ import pytest
 
 from dataguard.errors import OutputError
 from dataguard.run import outputs
-from dataguard.run.outputs import MARK, Outputs, exchange, prepare, writing
+from dataguard.run.exchange import exchange
+from dataguard.run.outputs import MARK, Outputs, prepare, writing
 
 REPORT = json.dumps({"meta": {"dataguard": {}}})
 

@@ -1,0 +1,57 @@
+"""The first rows of each shard, for a look that need not take long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from dataguard.run.dataset import Dataset
+from dataguard.shards.model import OpenShard, Unit
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first rows of a shard; see `OpenShard`. What lies behind them is not read, and therefore not proven.
+
+    Nothing is stored of it between runs: a store takes numbers of whole files.
+    """
+
+    whole: OpenShard
+    rows: int
+    units: Sequence[Unit]
+
+    @property
+    def layout(self) -> str:
+        """As the shard's."""
+        return self.whole.layout
+
+    @property
+    def schema(self) -> pa.Schema:
+        """As the shard's."""
+        return self.whole.schema
+
+    def read(self, unit: Unit, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Yield (number of the first row, batch) of a unit; see `OpenShard.read`."""
+        end = unit.first_row + unit.rows
+        for first, batch in self.whole.read(unit, columns):
+            yield first, batch if first + batch.num_rows <= end else batch.slice(0, end - first)
+            if first + batch.num_rows >= end:
+                return
+
+
+def first_rows(dataset: Dataset, most: int) -> Dataset:
+    """Return a data set that ends with the first `most` rows of each shard; shards that are shorter stay whole."""
+    opened = (None if each is None else each if each.rows <= most else _head(each, most) for each in dataset.opened)
+    return replace(dataset, opened=tuple(opened))
+
+
+def _head(shard: OpenShard, most: int) -> Head:
+    units = [replace(unit, rows=min(unit.rows, most - unit.first_row)) for unit in shard.units if unit.first_row < most]
+    return Head(shard, most, units)
+
+
+def rows_left_out(dataset: Dataset) -> int:
+    """Return how many rows stand behind the heads of a data set."""
+    return sum(each.whole.rows - each.rows for each in dataset.opened if isinstance(each, Head))

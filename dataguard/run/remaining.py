@@ -1,0 +1,79 @@
+"""The rows of a data set that remain when the rejected ones are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from dataguard.errors import ShardFault
+from dataguard.run.dataset import Dataset
+from dataguard.run.taking import take_rows
+from dataguard.shards.form import batches_of
+from dataguard.shards.model import OpenShard, Shard
+
+FINGERPRINT = b"dataguard.tokenizer_fingerprint"
+"""Key of a schema's metadata: the tokenizer that the rows were made with."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A shard, and which of its rows remain.
+
+    Args:
+        rejected: Numbers of those that do not, rising. Shape (n,), int64.
+    """
+
+    shard: Shard
+    opened: OpenShard
+    rejected: npt.NDArray[np.int64]
+
+    def batches(self) -> Iterator[tuple[pa.RecordBatch, bool]]:
+        """Yield (rows that remain, whether a batch or row group of the file ends with them).
+
+        Raises:
+            ShardFault: The shard is not what it was.
+        """
+        rows = 0
+        for first, batch, ends in batches_of(self.opened):
+            start, stop = np.searchsorted(self.rejected, [first, first + batch.num_rows])
+            rows += batch.num_rows
+            if start < stop:
+                remain = np.ones(batch.num_rows, np.bool_)
+                remain[self.rejected[start:stop] - first] = False
+                batch = take_rows(batch, np.flatnonzero(remain))  # noqa: PLW2901  # less of the same
+            yield batch, ends
+        if rows != self.opened.rows:
+            raise ShardFault("unreadable", f"it had {self.opened.rows:,} rows, and now has {rows:,}")
+
+
+def kept_rows(dataset: Dataset, intact: Sequence[bool], rejected: Path) -> Iterator[Kept]:
+    """Yield the intact shards, in the order of DATA.
+
+    Args:
+        dataset: The shards.
+        intact: Whether each of them can be trusted.
+        rejected: rejected.parquet: shard, row, types, reasons.
+    """
+    table = pl.scan_parquet(rejected)
+    affected = set(table.select(pl.col("shard").unique()).collect(engine="streaming")["shard"])
+    for shard, opened, whole in zip(dataset.shards, dataset.opened, intact, strict=True):
+        if opened is not None and whole:
+            rows = np.zeros(0, np.int64)
+            if shard.name in affected:
+                of_shard = table.filter(pl.col("shard") == shard.name).select(pl.col("row").sort())
+                rows = of_shard.collect(engine="streaming")["row"].to_numpy()
+            yield Kept(shard, opened, rows)
+
+
+def recorded(schema: pa.Schema, fingerprint: str | None) -> pa.Schema:
+    """Return a schema whose metadata names the tokenizer; what a shard says itself is left as it is."""
+    metadata = schema.metadata or {}
+    if fingerprint is None or FINGERPRINT in metadata:
+        return schema
+    return schema.with_metadata({**metadata, FINGERPRINT: fingerprint.encode()})
