@@ -18,7 +18,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from dataguard.cli import catalogue, validate
+from dataguard.cli import catalogue, judge, validate
 from dataguard.cli.faults import tell_fault, tell_usage
 from dataguard.cli.streams import prepare_streams, silence
 from dataguard.errors import UsageError
@@ -35,6 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 app.command(epilog=validate.EXAMPLES)(validate.validate)
+app.command(epilog=judge.EXAMPLES)(judge.judge)
 app.command(epilog=catalogue.EXAMPLES)(catalogue.catalogue)
 
 

@@ -1,0 +1,77 @@
+"""`dataguard judge OUT`: other thresholds on stored numbers, without a scan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dataguard.cli.telling import tell
+from dataguard.cli.values import FailOn, mapping_of, parameter
+
+EXAMPLES = """
+Examples
+
+dataguard judge dataguard-out --suite stricter.yaml
+
+dataguard judge dataguard-out --suite sft --set max_length=4096 --out second-look
+"""
+
+
+def judge(
+    earlier: Annotated[
+        Path, typer.Argument(metavar="OUT", show_default=False, help="The output folder of a run of dataguard validate.")
+    ],
+    *,
+    suite: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="A shipped suite or a file; without it, the one that fits.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Value of a suite parameter. May be given several times."),
+    ] = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(metavar="PATH", show_default="that of the run", help="As in validate.")
+    ] = None,
+    vocab_size: Annotated[
+        int | None, typer.Option(metavar="N", min=1, show_default="that of the run", help="As in validate.")
+    ] = None,
+    fail_on: Annotated[
+        FailOn, typer.Option(help="Least severity whose failures make the exit status 1.")
+    ] = FailOn.CRITICAL,
+    store: Annotated[
+        Path | None, typer.Option(metavar="DIR", show_default="that of the run", help="Where the numbers are kept.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", show_default="nothing is written", help="Folder for report.json and rejected.parquet."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The result on stdout, everything else on stderr.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print nothing but errors, and one line where the data fails.")
+    ] = False,
+) -> int:
+    """Judge an earlier run by another suite or other thresholds. No shard is read."""
+    parameters = {name: parameter(text) for name, text in mapping_of("--set", settings or ()).items()}
+
+    from rich.console import Console
+
+    from dataguard.cli.progress import Watch
+    from dataguard.run.rejudge import rejudge
+
+    result = rejudge(
+        earlier,
+        suite=suite,
+        tokenizer=tokenizer,
+        vocab_size=vocab_size,
+        parameters=parameters,
+        store=store,
+        out=out,
+        fail_on=fail_on.value,
+        watch=Watch(Console(stderr=True, highlight=False), quiet=quiet, bar=False),
+    )
+    tell(result, out, console=True, as_json=as_json, quiet=quiet)
+    return 0 if result.success else 1

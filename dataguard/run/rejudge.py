@@ -1,0 +1,79 @@
+"""`dataguard judge OUT`: other expectations or thresholds on the numbers of an earlier run, without a scan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dataguard.errors import DataError
+from dataguard.result import Result, Severity
+from dataguard.run.request import Nobody, Request, Watch
+from dataguard.run.run import run
+from dataguard.run.validate import RECORD, RUN, write_judged
+
+SETTINGS = ("tokenizer", "model", "vocab_size", "columns", "source_from", "store")
+
+
+def rejudge(
+    earlier: str | Path,
+    *,
+    suite: str | Path | Mapping[str, Any] | None = None,
+    tokenizer: str | Path | None = None,
+    model: str | Path | None = None,
+    vocab_size: int | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    store: str | Path | None = None,
+    out: str | Path | None = None,
+    fail_on: Severity = "critical",
+    watch: Watch | None = None,
+) -> Result:
+    """Judge the stored numbers of an earlier run. No shard is read; they need not be there any more.
+
+    Args:
+        earlier: The output folder of that run. What is not told here is taken from its run.json: tokenizer, model,
+            vocab_size, columns, what says the sources, and the store.
+        out: Folder for report.json, rejected.parquet, run.json and shards.parquet; no rows are copied. None writes nothing.
+
+    Raises:
+        UsageError: There is no such run, or the suite asks for numbers that it did not store.
+    """
+    folder = Path(earlier)
+    known = _settings(folder / RUN)
+    request = Request(
+        data=[Path(each) for each in known["data"]],
+        record=folder / RECORD,
+        suite=suite,
+        tokenizer=tokenizer or known["tokenizer"],
+        model=model or known["model"],
+        vocab_size=vocab_size or known["vocab_size"],
+        parameters=parameters or {},
+        columns=columns or known["columns"],
+        source_from=known["source_from"],
+        store=store or known["store"],
+        fail_on=fail_on,
+        watch=watch or Nobody(),
+    )
+    if out is None:
+        return run(request).result
+    return write_judged(request, Path(out), limit=None)
+
+
+def _settings(place: Path) -> dict[str, Any]:
+    """Return the settings of an earlier run.
+
+    Raises:
+        DataError: There is no such run, or its run.json cannot be read.
+    """
+    fix = "name the output folder of a run of dataguard validate"
+    try:
+        facts = json.loads(place.read_text(encoding="utf-8"))
+        return {"data": facts["data"], **{name: facts["settings"][name] for name in SETTINGS}}
+    except OSError as error:
+        why = f"{place.name}: {error.strerror or error}"
+        raise DataError("there is no earlier run to judge", where=str(place.parent), why=why, fix=fix) from error
+    except (ValueError, KeyError, TypeError) as error:
+        why = f"{place.name} is not what dataguard writes"
+        raise DataError("there is no earlier run to judge", where=str(place.parent), why=why, fix=fix) from error
