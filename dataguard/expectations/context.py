@@ -91,7 +91,7 @@ class Context:
 
         Args:
             name: A role (or a prefixed companion of one), a field of the vocabulary, `source`, `characters`, `limit`,
-                `causal`, `manifest`, or an argument of the expectation.
+                `causal`, `manifest`, `documents`, `boundaries`, or an argument of the expectation.
             given: The expectation's arguments.
         """
         if name in given:
@@ -102,6 +102,8 @@ class Context:
         if name == "manifest":
             fix = "judge the whole folder that `datasets` (or the writer of an index.json) saved"
             return None if self.manifests else Unjudged("no manifest lies beside the shards", fix)
+        if name in COLUMNS_FOR_WHEN:
+            return self._absent_columns(name)
         if name in VOCABULARY_FIELDS:
             return self._absent_of_vocabulary(name)
         if self.has(name):
@@ -109,6 +111,14 @@ class Context:
         if name in self.parameters:
             return _not_given(name) if self.parameters[name] is None else None
         return Unjudged(f"no shard has a column {name}", f"give --column {name}=NAME where it has another name")
+
+    def _absent_columns(self, name: str) -> Unjudged | None:
+        """Return that there is none of several columns, of which one is enough."""
+        roles = COLUMNS_FOR_WHEN[name]
+        if any(role.endswith(roles) for shard in self.intact for role in shard.roles):
+            return None
+        fix = f"give --column {roles[0]}=NAME where it has another name"
+        return Unjudged(f"no shard has a column {' or '.join(roles)}", fix)
 
     def _absent_of_vocabulary(self, name: str) -> Unjudged | None:
         vocabulary = self.vocabulary
@@ -142,7 +152,13 @@ VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
 }
 """What `when` may name of the vocabulary: what is missing where it is absent, and what supplies it."""
 
-NAMES_FOR_WHEN = frozenset(VOCABULARY_FIELDS) | frozenset(ROLES) | {"manifest"}
+COLUMNS_FOR_WHEN: Mapping[str, tuple[str, ...]] = {
+    "documents": ("document_ids", "cu_seqlens", "seq_lengths"),
+    "boundaries": ("cu_seqlens", "seq_lengths"),
+}
+"""What `when` may name of which one column is enough."""
+
+NAMES_FOR_WHEN = frozenset(VOCABULARY_FIELDS) | frozenset(ROLES) | frozenset(COLUMNS_FOR_WHEN) | {"manifest"}
 """What `when` may name beside an expectation's own arguments, the suite's parameters and prefixed roles."""
 
 

@@ -23,6 +23,8 @@ Derived = TypeVar("Derived")
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 NULL_ROW, NULL_ELEMENT = 1, 2
+NOT_WHOLE = np.iinfo(np.int32).max
+"""What stands for a fraction, or for no number at all, where floats are read as whole numbers."""
 _MOST_VIEW_VALUES = 1 << 28
 _INT64_MAX = np.iinfo(np.int64).max
 
@@ -55,8 +57,11 @@ class ListColumn:
         return np.diff(self.offsets)
 
 
-def list_column(array: pa.Array) -> ListColumn:
+def list_column(array: pa.Array, *, floats: bool = False) -> ListColumn:
     """Return a list column of any layout as flat values and offsets.
+
+    Args:
+        floats: Take floats too: whole ones as int32 (infinite ones and others beyond it as its ends), the rest as NOT_WHOLE.
 
     Raises:
         ShardFault: `unsupported_layout`: the column's rows are no lists of numbers, or its views are too many.
@@ -73,7 +78,8 @@ def list_column(array: pa.Array) -> ListColumn:
         nulls[missing[offsets[1:]] > missing[offsets[:-1]]] = NULL_ELEMENT
     if array.null_count:
         nulls[_is_null(array)] = NULL_ROW
-    return ListColumn(frozen(_numbers(flat)), frozen(offsets), frozen(nulls))
+    rounded = floats and pa.types.is_floating(flat.type)
+    return ListColumn(frozen(_rounded(flat) if rounded else _numbers(flat)), frozen(offsets), frozen(nulls))
 
 
 def _is_null(array: pa.Array) -> npt.NDArray[np.bool_]:
@@ -124,6 +130,13 @@ def _numbers(flat: pa.Array) -> Values:
     return numbers.astype(np.int64, copy=False) if wide else numbers.astype(np.int32, copy=False)
 
 
+def _rounded(flat: pa.Array) -> Values:
+    """Return floats as `list_column` takes them."""
+    numbers = (flat.fill_null(0) if flat.null_count else flat).to_numpy().astype(np.float64)
+    clipped = np.clip(numbers, np.iinfo(np.int32).min, NOT_WHOLE - 1)
+    return np.where(np.trunc(numbers) == numbers, clipped, NOT_WHOLE).astype(np.int32)
+
+
 def scalar_column(array: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return a column of whole numbers as `Batch.scalars` does."""
     if not is_number(array.type):
@@ -154,6 +167,10 @@ class Batch:
         if role not in self._lists:
             self._lists[role] = list_column(self._arrays[role])
         return self._lists[role]
+
+    def rounded(self, role: str) -> ListColumn:
+        """Return the column of a role, which may hold floats (`list_column`)."""
+        return self.once(("rounded", role), lambda: list_column(self._arrays[role], floats=True))
 
     def scalars(self, role: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """Return the one whole number that a column has for each row, and whether it is there.
