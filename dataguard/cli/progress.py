@@ -47,12 +47,12 @@ class Watch:
         else:
             say(f"{text}\n", sys.stderr)
 
-    def start(self, rows: int | None) -> None:
+    def start(self, rows: int | None, doing: str = "scanning") -> None:
         """Begin to show progress, with the time left where the number of rows is known."""
         if not self._shows:
             return
         self._progress = Progress(
-            TextColumn("scanning"),
+            TextColumn(doing),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
             TextColumn("{task.completed:,.0f} rows"),

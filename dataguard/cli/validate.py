@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ from dataguard.cli.telling import tell
 from dataguard.cli.values import FailOn, SourceFrom, mapping_of, names_of, parameter, size_of
 
 if TYPE_CHECKING:
-    from dataguard.result import Result
+    pass
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -22,6 +21,8 @@ dataguard validate data/
 dataguard validate data/ --suite sft --tokenizer tokenizer.json --max-length 2048
 
 dataguard validate shard.arrow --column input_ids=tokens --vocab-size 50257
+
+dataguard validate data/ --clean --out checked
 
 dataguard validate data/ --fail-on warning --json > result.json
 
@@ -112,10 +113,21 @@ def validate(
             help="What says a row's source. Without it: the column source, else the first folder, else the split.",
         ),
     ] = None,
+    head: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            rich_help_panel=BY,
+            help="Judge the first N rows of each shard alone. The report is marked partial.",
+        ),
+    ] = None,
     out: Annotated[
         Path,
         typer.Option(
-            metavar="DIR", rich_help_panel=OUT, help="Folder for report.json, rejected.parquet and the quarantine."
+            metavar="DIR",
+            rich_help_panel=OUT,
+            help="Folder for report.json, rejected.parquet, the quarantine and the clean copy.",
         ),
     ] = Path("dataguard-out"),
     quarantine: Annotated[
@@ -134,6 +146,14 @@ def validate(
             help="Most bytes of rows to copy; rejected.parquet always names every row.",
         ),
     ] = "10GiB",
+    clean: Annotated[
+        bool,
+        typer.Option(
+            "--clean",
+            rich_help_panel=OUT,
+            help="Also write the rows that remain, laid out as DATA is, to the folder clean in --out.",
+        ),
+    ] = False,
     report: Annotated[
         str,
         typer.Option(
@@ -192,9 +212,11 @@ def validate(
         "parameters": {name: parameter(text) for name, text in mapping_of("--set", settings or ()).items()},
         "columns": mapping_of("--column", columns or ()),
         "source_from": None if source_from is None else source_from.value,
+        "head": head,
         "out": out,
         "quarantine": quarantine,
         "quarantine_limit": size_of(quarantine_limit),
+        "clean": clean,
         "store": None if no_store else store or "auto",
         "reports": names_of(report),
         "jobs": jobs,
@@ -213,7 +235,7 @@ def validate(
         options |= with_projects(data, told)
     watch = Watch(Console(stderr=True, highlight=False), quiet=quiet, bar=not as_json)
     result = judge(data, **options, watch=watch)
-    _tell(result, options["out"], console="console" in options["reports"], as_json=as_json, quiet=quiet)
+    tell(result, options["out"], console="console" in options["reports"], as_json=as_json, quiet=quiet)
     return 0 if result.success else 1
 
 

@@ -75,7 +75,7 @@ def write_clean(
         (place / CLEAN_MARK).write_text(json.dumps(mark) + "\n", encoding="utf-8")
     kept = kept_rows(dataset, intact, rejected)
     rows = sum(opened.rows for opened, whole in zip(dataset.opened, intact, strict=True) if opened and whole)
-    request.watch.start(rows)
+    request.watch.start(rows, "copying")
     try:
         if any(shard.path is None for shard in dataset.shards):
             copied = write_tables(place, kept, fingerprint)

@@ -44,7 +44,8 @@ class Head:
 def first_rows(dataset: Dataset, most: int) -> Dataset:
     """Return a data set that ends with the first `most` rows of each shard; shards that are shorter stay whole."""
     opened = (None if each is None else each if each.rows <= most else _head(each, most) for each in dataset.opened)
-    return replace(dataset, opened=tuple(opened))
+    manifests = tuple(replace(each, claims=()) for each in dataset.manifests)  # they are about whole shards
+    return replace(dataset, opened=tuple(opened), manifests=manifests)
 
 
 def _head(shard: OpenShard, most: int) -> Head:

@@ -19,8 +19,8 @@ class Watch(Protocol):
     def note(self, text: str) -> None:
         """Take a line for people."""
 
-    def start(self, rows: int | None) -> None:
-        """Take that scanning begins, of so many rows as far as is known."""
+    def start(self, rows: int | None, doing: str = "scanning") -> None:
+        """Take that scanning (or something else) begins, of so many rows as far as is known."""
 
     def advance(self, rows: int, tokens: int) -> None:
         """Take that so many more rows and tokens have been scanned."""
@@ -35,7 +35,7 @@ class Nobody:
     def note(self, text: str) -> None:
         pass
 
-    def start(self, rows: int | None) -> None:
+    def start(self, rows: int | None, doing: str = "scanning") -> None:
         pass
 
     def advance(self, rows: int, tokens: int) -> None:
@@ -60,6 +60,7 @@ class Request:
         columns: {role: column}; wins over the suite's.
         vocabulary: What no tokenizer tells, as in a suite; field by field it wins over the suite's.
         source_from: What says a row's source; None takes the column, else the folder, else the split.
+        head: Judge the first so many rows of each shard; None judges all.
         jobs: Units scanned at once.
         fail_on: The least severity whose failures make `success` false.
         plugins: Modules that give further expectations.
@@ -78,6 +79,7 @@ class Request:
     columns: Mapping[str, str] = field(default_factory=dict)
     vocabulary: Mapping[str, Any] = field(default_factory=dict)
     source_from: SourceFrom | None = None
+    head: int | None = None
     jobs: int = field(default_factory=threads.default_jobs)
     fail_on: Severity = "critical"
     plugins: Sequence[str] = ()

@@ -22,6 +22,7 @@ from dataguard.run.describe import (
     describe_vocabulary,
 )
 from dataguard.run.fill import fill
+from dataguard.run.head import first_rows, rows_left_out
 from dataguard.run.judge import judge
 from dataguard.run.plan import make_plan
 from dataguard.run.record import read_record
@@ -65,6 +66,8 @@ def run(request: Request) -> Judged:
         dataset = open_dataset(request.data, _tolerated(suite), request.jobs)
     else:
         dataset = read_record(request.record)
+    if request.head is not None:
+        dataset = first_rows(dataset, request.head)
     taken = [*request.taken, *(f"{name} of {package}" for name, package in known.installed.items())]
     if suite is None:
         suite = _fitting(dataset, request)
@@ -107,6 +110,8 @@ def run(request: Request) -> Judged:
     meta = {
         "suite": {"name": suite.name, "origin": suite.origin, "chosen": request.suite is None},
         "fail_on": request.fail_on,
+        "partial": request.head is not None and rows_left_out(dataset) > 0,
+        "head": request.head,
         "shards": describe_shards(context),
         "rows": sum(shard.rows for shard in context.intact),
         "tokens": sum(shard.tokens for shard in context.intact),

@@ -17,8 +17,9 @@ from dataguard.engines import threads
 from dataguard.errors import SuiteError, UsageError, nearest
 from dataguard.reports.json_report import report_json
 from dataguard.result import SEVERITIES, Result, Severity
+from dataguard.run.clean import write_clean
 from dataguard.run.dataset import paths_of
-from dataguard.run.outputs import Outputs, prepare, writing
+from dataguard.run.outputs import CLEAN, Outputs, prepare, writing
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
 from dataguard.run.record import write_record
 from dataguard.run.rejects import read_rejected
@@ -49,9 +50,11 @@ def validate(
     columns: Mapping[str, str] | None = None,
     vocabulary: Mapping[str, Any] | None = None,
     source_from: SourceFrom | None = None,
+    head: int | None = None,
     out: str | Path | None = None,
     quarantine: bool = True,
     quarantine_limit: int = LIMIT,
+    clean: bool = False,
     store: str | Path | None = "auto",
     reports: Sequence[str] = (),
     jobs: int | None = None,
@@ -76,9 +79,11 @@ def validate(
         vocabulary: What no tokenizer tells, as in a suite ({"size": 50257, "pad": 50256}); field by field it wins over
             the suite's.
         source_from: What says a row's source; None takes the column, else the folder, else the split.
+        head: Judge the first so many rows of each shard alone; the report is marked partial.
         out: Folder for report.json, run.json, rejected.parquet and the quarantine; None writes nothing.
         quarantine: Copy the rejected rows to `out`/quarantine.
         quarantine_limit: Bytes of rows to copy at most.
+        clean: Write the rows that remain to `out`/clean, laid out as they were.
         store: Folder that keeps numbers between runs, so that unchanged shards are not scanned again; `auto` lies in the
             user's cache; None keeps none.
         reports: Names of reports; `json` is always written where there is an `out`.
@@ -98,6 +103,7 @@ def validate(
     _known("report", reports, REPORTS)
     _known("engine", [engine], ("local",))
     _known("severity", [fail_on], SEVERITIES)
+    _can_be_clean(clean=clean, head=head, out=out)
     request = Request(
         data=data,
         suite=suite,
@@ -108,6 +114,7 @@ def validate(
         columns=columns or {},
         vocabulary=vocabulary or {},
         source_from=source_from,
+        head=head,
         fail_on=fail_on,
         jobs=jobs or threads.default_jobs(),
         plugins=plugins,
@@ -117,21 +124,27 @@ def validate(
     )
     if out is None:
         return run(request).result
-    return write_judged(request, Path(out), quarantine_limit if quarantine else None)
+    return write_judged(request, Path(out), quarantine_limit if quarantine else None, clean=clean)
 
 
-def write_judged(request: Request, out: Path, limit: int | None) -> Result:
+def write_judged(request: Request, out: Path, limit: int | None, *, clean: bool = False) -> Result:
     """Judge, and write the verdict to a folder, whole or not at all.
 
     Args:
         limit: Bytes of rejected rows to copy; None copies none.
+        clean: Copy the rows that remain.
     """
     with prepare(out, paths_of(request.data)) as outputs:
         started = time.time()
         judged = run(request)
-        result = _write(judged, outputs, limit)
+        copied = {
+            QUARANTINE: _quarantine(judged, outputs, limit),
+            CLEAN: _clean(judged, outputs, request, wanted=clean),
+        }
+        result = _write(judged, outputs, copied)
         outputs.write_text(RUN, _host_facts(request, judged, started))
-        outputs.commit()
+        if CLEAN in outputs.commit():
+            request.watch.note(f"the clean copy of an earlier run is gone from {out}: this run was not asked for one")
     return result
 
 
@@ -151,19 +164,41 @@ def _parameters(parameters: Mapping[str, Any] | None, max_length: int | None) ->
     return given
 
 
-def _write(judged: Judged, outputs: Outputs, limit: int | None) -> Result:
-    """Stage the quarantine, rejected.parquet and report.json; return the result that says so.
+def _can_be_clean(*, clean: bool, head: int | None, out: str | Path | None) -> None:
+    if clean and head is not None:
+        why = "the rows behind the first ones were not judged"
+        raise UsageError("a clean copy of the first rows alone is none", why=why, fix="leave out --head, or --clean")
+    if clean and out is None:
+        raise UsageError("a clean copy needs a place", why="no output folder is given", fix="give out=FOLDER")
 
-    Args:
-        limit: Bytes of rows to copy; None copies none.
-    """
+
+def _quarantine(judged: Judged, outputs: Outputs, limit: int | None) -> dict[str, Any]:
+    """Stage rejected.parquet and the quarantine; return what there is to say of the latter."""
     write_rejected(outputs.path(REJECTED), judged.rows.rejected())
-    summary: dict[str, Any] = {"written": False}
-    if limit is not None:
-        parts = read_rejected(judged.dataset, outputs.path(REJECTED))
-        written = write_quarantine(outputs.path(QUARANTINE), parts, limit)
-        summary = {"written": written.rows > 0, **written.to_dict()}
-    result = replace(judged.result, meta={**judged.result.meta, QUARANTINE: summary})
+    if limit is None:
+        return {"written": False}
+    parts = read_rejected(judged.dataset, outputs.path(REJECTED))
+    written = write_quarantine(outputs.path(QUARANTINE), parts, limit)
+    return {"written": written.rows > 0, **written.to_dict()}
+
+
+def _clean(judged: Judged, outputs: Outputs, request: Request, *, wanted: bool) -> dict[str, Any]:
+    """Stage the clean copy, where it is wanted; return what there is to say of it."""
+    if not wanted:
+        return {"written": False}
+    return write_clean(
+        outputs.path(CLEAN),
+        judged.dataset,
+        [shard.fault is None for shard in judged.context.shards],
+        outputs.path(REJECTED),
+        fingerprint=judged.context.vocabulary.fingerprint,
+        request=request,
+    ).to_dict()
+
+
+def _write(judged: Judged, outputs: Outputs, copied: Mapping[str, Any]) -> Result:
+    """Stage report.json and what it is made from; return the result that says what was copied."""
+    result = replace(judged.result, meta={**judged.result.meta, **copied})
     with writing(outputs.place / RECORD):
         write_record(outputs.path(RECORD), judged.dataset, judged.context.shards)
     outputs.write_text(REPORT, report_json(result))

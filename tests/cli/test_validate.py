@@ -49,9 +49,11 @@ def test_without_options_the_library_decides(asked: dict[str, Any]) -> None:
         "parameters": {},
         "columns": {},
         "source_from": None,
+        "head": None,
         "out": Path("dataguard-out"),
         "quarantine": True,
         "quarantine_limit": 10 * 2**30,
+        "clean": False,
         "reports": ["console"],
         "jobs": None,
         "plugins": [],
@@ -63,7 +65,7 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
     options = (
         "--suite sft --tokenizer t.json --model m --vocab-size 5 --max-length 7 --set side=right --set n=3 "
         "--column input_ids=tokens --column labels=targets --source-from path --out o --no-quarantine "
-        "--quarantine-limit 1GiB --report console,json --jobs 2 --plugin a --plugin b.c --fail-on info"
+        "--quarantine-limit 1GiB --clean --head 9 --report console,json --jobs 2 --plugin a --plugin b.c --fail-on info"
     )
     run(["validate", "data", *options.split()])
     del asked["watch"]
@@ -77,9 +79,11 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
         "parameters": {"side": "right", "n": 3},
         "columns": {"input_ids": "tokens", "labels": "targets"},
         "source_from": "path",
+        "head": 9,
         "out": Path("o"),
         "quarantine": False,
         "quarantine_limit": 2**30,
+        "clean": True,
         "reports": ["console", "json"],
         "jobs": 2,
         "plugins": ["a", "b.c"],
@@ -137,6 +141,8 @@ def test_help_names_every_option_that_there_is(capsys: pytest.CaptureFixture[str
         "--column",
         "--source-from",
         "--quarantine-limit",
+        "--clean",
+        "--head",
         "--out",
         "--quarantine",
         "--no-quarantine",
