@@ -50,7 +50,7 @@ class Unjudged:
         return f"{self.missing}; {self.fix}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExpectationResult:
     """The verdict of one expectation."""
 
@@ -69,6 +69,28 @@ class ExpectationResult:
     details: Mapping[str, Any] = field(default_factory=dict)
     fix: str = ""
     """What to do about it; told to people, not part of report.json."""
+    value_name: str | Mapping[str, str] = ""
+    """What the findings' values are, in a word or two, or by reason where that differs; told to people, as `fix` is."""
+
+    def __repr__(self) -> str:
+        """Return the verdict in one line: what was judged, and how many are unexpected."""
+        parts = [self.type if self.column == "input_ids" else f"{self.type} on {self.column}"]
+        if self.unjudged is not None:
+            parts.append(f"could not be judged: {self.unjudged.missing}")
+        else:
+            parts.append("holds" if self.success else f"failed ({self.severity})")
+        if self.unexpected_count is not None and self.judged_count is not None:
+            parts.append(f"{self.unexpected_count:,} of {self.judged_count:,} unexpected")
+        return f"<ExpectationResult {', '.join(parts)}>"
+
+    @property
+    def judged_count(self) -> int | None:
+        """How many rows, shards or sources were judged; None where nothing is counted."""
+        return None if self.element_count is None else self.element_count - (self.missing_count or 0)
+
+    def name_of_value(self, reason: str) -> str:
+        """Return what the value of a finding with this reason is; nothing where it needs no name."""
+        return self.value_name if isinstance(self.value_name, str) else self.value_name.get(reason, "")
 
     @property
     def column(self) -> str:
@@ -78,8 +100,7 @@ class ExpectationResult:
     def to_dict(self) -> dict[str, Any]:
         """Return this verdict in Great Expectations' shape."""
         unexpected_percent = None
-        if self.unexpected_count is not None and self.element_count is not None:
-            judged = self.element_count - (self.missing_count or 0)
+        if self.unexpected_count is not None and (judged := self.judged_count) is not None:
             unexpected_percent = 100 * self.unexpected_count / judged if judged else 0.0
         return {
             "success": self.success,
@@ -107,7 +128,7 @@ class ExpectationResult:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The verdict on a data set.
 
@@ -120,9 +141,28 @@ class Result:
     results: tuple[ExpectationResult, ...]
     meta: Mapping[str, Any]
     fail_on: Severity = "critical"
-    rejected: Callable[[], pl.DataFrame] | None = field(default=None, repr=False, compare=False)
+    rejected: Callable[[], pl.DataFrame] | None = field(default=None, compare=False)
     """Gives every rejected row: shard, row, expectations, reasons (lists); None where nothing was scanned."""
-    unexpected_rows: Callable[[str], pl.DataFrame] | None = field(default=None, repr=False, compare=False)
+    unexpected_rows: Callable[[str], pl.DataFrame] | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """Return the verdict in one line; `to_dict` has all of it."""
+        parts = [f"suite {self.suite_name}: {self.verdict()}"]
+        parts += [f"{self.meta[key]:,} {key}" for key in ("rows", "tokens") if isinstance(self.meta.get(key), int)]
+        return f"<Result {'pass' if self.success else 'fail'}, {'; '.join(parts)}>"
+
+    def verdict(self) -> str:
+        """Return how many expectations hold, failed, could not be judged, and failed too mildly to fail the run."""
+        total, failures = len(self.results), self.failures()
+        unjudged = sum(each.unjudged is not None for each in failures)
+        failed, hold = len(failures) - unjudged, sum(each.success for each in self.results)
+        expectations = f"{total:,} expectation{'' if total == 1 else 's'}"
+        parts = [f"{failed:,} of {expectations} failed" if failed else f"{hold:,} of {expectations} hold"]
+        if unjudged:
+            parts.append(f"{unjudged:,} could not be judged")
+        if warned := total - hold - len(failures):
+            parts.append(f"{warned:,} warning{'' if warned == 1 else 's'}")
+        return ", ".join(parts)
 
     @property
     def success(self) -> bool:

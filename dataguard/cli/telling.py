@@ -24,8 +24,7 @@ def tell(result: Result, out: Path | None, *, console: bool, as_json: bool, quie
         print_report(result, Console(file=sheet, highlight=False), out)
         say(sheet.text(), stream)
     elif quiet and not result.success:
-        failed, total = len(result.failures()), len(result.results)
-        see = "" if out is None else f", see {out / 'report.json'}"
-        say(f"FAIL: {failed} of {total} expectations failed{see}\n", sys.stderr)
+        see = "" if out is None else f"; see {out / 'report.json'}"
+        say(f"FAIL: {result.verdict()}{see}\n", sys.stderr)
     if as_json:
         say(report_json(result), sys.stdout)

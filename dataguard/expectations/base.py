@@ -58,6 +58,8 @@ class Expectation(BaseModel):
     default_severity: ClassVar[Severity] = "critical"
     reasons: ClassVar[tuple[str, ...]] = ()
     fix: ClassVar[str] = ""
+    value_name: ClassVar[str | Mapping[str, str]] = ""
+    """What the findings' values are, in a word or two for people; by reason where that differs."""
 
     column: str = "input_ids"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
 import polars as pl
@@ -20,6 +20,7 @@ class ExpectDigitRunsToBeBelow(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("long_digit_run", "digit_heavy")
     fix: ClassVar[str] = "leave these rows out, or allow their source more with by_source"
+    value_name: ClassVar[Mapping[str, str]] = {"long_digit_run": "digits", "digit_heavy": "share of digits"}
 
     max_run: Annotated[int, Field(ge=1)] = 128
     max_fraction: Fraction | None = None

@@ -27,6 +27,7 @@ class ExpectDtypesToFit(Expectation):
     level: ClassVar[Level] = "shard"
     reasons: ClassVar[tuple[str, ...]] = ("too_narrow", "not_integer", "cannot_hold_ignore_index")
     fix: ClassVar[str] = "tokenize again into a wider integer type (int32 for ids, int64 for labels)"
+    value_name: ClassVar[str] = "type"
 
     max_length: Annotated[int, Field(ge=1)] | None = None
     ignore_index: int = -100

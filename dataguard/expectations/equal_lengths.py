@@ -21,6 +21,7 @@ class ExpectColumnsToHaveEqualLengths(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = tuple(f"{role}_length" for role in PER_TOKEN)
     fix: ClassVar[str] = "truncate and pad all columns of a row together"
+    value_name: ClassVar[str] = "length"
 
     columns: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
 

@@ -19,6 +19,7 @@ class ExpectLabelsToAlignWithInputIds(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("mismatch", "shifted", "unshifted")
     fix: ClassVar[str] = "shift labels once only: in preprocessing or in the loss, as `shift` says"
+    value_name: ClassVar[str] = "label"
 
     shift: Literal[0, 1] = 0
     ignore_index: TokenNumber = -100

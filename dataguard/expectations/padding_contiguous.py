@@ -18,6 +18,7 @@ class ExpectPaddingToBeContiguous(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("inner_padding",)
     fix: ClassVar[str] = "join the pieces first and pad once; build the mask from lengths, not from the pad id"
+    value_name: ClassVar[str] = "masked"
 
     def _padding(self, context: Context) -> Padding:
         return Padding(context.attention(self.column))

@@ -21,6 +21,7 @@ class ExpectPaddingSideToBe(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("left_padded", "right_padded", "both_sides", "mixed_sides")
     fix: ClassVar[str] = "pad all rows on one side (tokenizer.padding_side) and build the mask with them"
+    value_name: ClassVar[str] = "pads"
 
     side: Literal["auto", "right", "left", "none"] = "auto"
 

@@ -21,6 +21,7 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("periodic",)
     fix: ClassVar[str] = "leave these rows out; see what wrote them (a crawl's filler, a broken decoder)"
+    value_name: ClassVar[str] = "repeats"
 
     max_period: Annotated[int, Field(ge=1, le=1024)] = 13
     max_repeats: Annotated[int, Field(ge=1)] = 31
@@ -40,5 +41,5 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
             reason=first_reason((periods["repeats"] > self.max_repeats, "periodic")),
             position=periods["position"],
             value=periods["repeats"],
-            detail=pl.format("period {}, {} repeats", periods["period"], periods["repeats"]),
+            detail=pl.format("period {}", periods["period"]),
         )

@@ -20,6 +20,7 @@ class ExpectSequenceLengthsToBeBetween(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("too_short", "too_long", "not_multiple")
     fix: ClassVar[str] = "truncate or split these rows to the length that the run is configured for"
+    value_name: ClassVar[str] = "length"
 
     min_length: Annotated[int, Field(ge=0)] | None = None
     max_length: Annotated[int, Field(ge=1)] | None = None

@@ -29,6 +29,7 @@ class ExpectSupervisedTokensToBeBetween(RowExpectation):
     fix: ClassVar[str] = (
         "drop rows without a target; where truncation took them, cut the prompt instead or raise max_length"
     )
+    value_name: ClassVar[str] = "targets"
 
     min_value: Annotated[int, Field(ge=0)] | None = 1
     max_value: Annotated[int, Field(ge=0)] | None = None

@@ -19,6 +19,7 @@ class ExpectSymbolFractionToBeBelow(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("symbol_heavy",)
     fix: ClassVar[str] = "leave these rows out, or allow their source more with by_source"
+    value_name: ClassVar[str] = "share of symbols"
 
     max_fraction: Fraction = 0.5
     min_tokens: Annotated[int, Field(ge=0)] = 10

@@ -22,6 +22,7 @@ class ExpectTokenIdsToBeInVocabulary(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("negative", "beyond_limit")
     fix: ClassVar[str] = "tokenize the rows again with the model's tokenizer, or resize the embedding"
+    value_name: ClassVar[str] = "id"
 
     limit: Annotated[TokenNumber, Field(ge=1)] | None = None
     sentinels: tuple[TokenNumber, ...] = ()

@@ -32,6 +32,7 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
     fix: ClassVar[str] = (
         "tokenize these sources again with the max_length, truncation side and eos policy of the others"
     )
+    value_name: ClassVar[str] = "longest row"
 
     max_length: Annotated[int, Field(ge=1)] | None = None
     check: Annotated[tuple[Literal["cap", "side", "eos"], ...], Field(min_length=1)] = ("cap", "side", "eos")

@@ -1,4 +1,4 @@
-"""One expectation that did not hold: what, where, why, and what to do about it."""
+"""One expectation that did not hold, or holds with something to say: what, where, why, and what to do about it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 
 from dataguard.reports.page import Page
 from dataguard.reports.reasons import in_words
-from dataguard.reports.text import number, printable, several, shorten
+from dataguard.reports.text import counted, number, printable, several, shorten
 from dataguard.result import SEVERITIES, ExpectationResult, Finding, Result
 
 INDENT = 6
@@ -30,16 +30,41 @@ def status_of(each: ExpectationResult, result: Result) -> str:
     return "fail" if SEVERITIES.index(each.severity) <= SEVERITIES.index(result.fail_on) else "warn"
 
 
-def block(each: ExpectationResult, result: Result, page: Page) -> None:
-    """Print a failed (or unjudged) expectation."""
-    status = status_of(each, result)
-    column = "" if each.column == "input_ids" else f" on {printable(each.column)}"
-    head = f"{printable(each.type)}{column}  {each.severity}"
+def groups(results: Sequence[ExpectationResult]) -> list[list[ExpectationResult]]:
+    """Return the verdicts that have something to say, those that say the same together.
+
+    A fault of the data as a whole, such as a column of a type that nobody can read, would else be told once for each
+    expectation on it. What is together stands where its first one stood.
+    """
+    found: dict[object, list[ExpectationResult]] = {}
+    for each in results:
+        key: object = id(each)
+        if not each.unexpected_count and not each.findings:
+            notes = tuple(map(str, each.details.get("notes") or ()))
+            if each.success and not notes:
+                continue
+            if each.success or each.unjudged is not None:
+                key = (each.unjudged, notes)
+        found.setdefault(key, []).append(each)
+    return list(found.values())
+
+
+def block(told: Sequence[ExpectationResult], result: Result, page: Page) -> None:
+    """Print what one expectation has to say, or several that say the same."""
+    first = told[0]
+    status = status_of(first, result)
+    head = f"{titled(first)}  {first.severity}" if len(told) == 1 else ", ".join(map(titled, told))
     page.labelled(
         status if len(status) < INDENT else f"{status} ", head, page.style_of(status), max(INDENT, len(status) + 1)
     )
-    for label, text in _parts(each, page.width - INDENT - LABEL):
+    for label, text in _parts(first, page.width - INDENT - LABEL):
         page.labelled(f"{'':<{INDENT}}{label}", text, "bold", INDENT + LABEL)
+
+
+def titled(each: ExpectationResult) -> str:
+    """Return the type, and the column where it is not the usual one."""
+    column = "" if each.column == "input_ids" else f" on {printable(each.column)}"
+    return printable(each.type) + column
 
 
 def _parts(each: ExpectationResult, width: int) -> Iterator[tuple[str, str]]:
@@ -47,11 +72,22 @@ def _parts(each: ExpectationResult, width: int) -> Iterator[tuple[str, str]]:
     if each.unjudged is not None:
         yield "why", f"not judged: {printable(each.unjudged.missing)}"
         yield "fix", printable(each.unjudged.fix)
-        return
     if what := _what(each):
         yield "what", what
-    yield from _listed("where", [where(found) for found in each.findings[:MOST_PLACES]])
+    if not each.success:
+        places = [where(found, each.name_of_value(found.reason)) for found in each.findings[:MOST_PLACES]]
+        yield from _listed("where", places)
     yield from _listed("why", [*_reasons(each.details.get("reasons") or {})])
+    if not each.success and each.unjudged is None:
+        yield from _failure(each, width)
+    yield from _listed("hint", [printable(hint) for hint in each.details.get("hints") or ()])
+    yield from _listed("note", [printable(note) for note in each.details.get("notes") or ()])
+    if each.fix and not each.success and each.unjudged is None:
+        yield "fix", printable(each.fix)
+
+
+def _failure(each: ExpectationResult, width: int) -> Iterator[tuple[str, str]]:
+    """Yield what was asked of the data, and what was found."""
     if asked := _pairs(each.kwargs, leave=("column", "by_source")):
         yield "asked", asked
     if isinstance(each.observed_value, Mapping | list | tuple) or not each.findings:
@@ -59,10 +95,6 @@ def _parts(each: ExpectationResult, width: int) -> Iterator[tuple[str, str]]:
     if by_source := each.details.get("by_source"):
         counts = sorted(by_source.items(), key=lambda item: (-item[1], str(item[0])))
         yield "source", several([f"{printable(name)} {number(count)}" for name, count in counts], MOST_ROWS)
-    yield from _listed("hint", [printable(hint) for hint in each.details.get("hints") or ()])
-    yield from _listed("note", [printable(note) for note in each.details.get("notes") or ()])
-    if each.fix:
-        yield "fix", printable(each.fix)
 
 
 def _listed(label: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -76,9 +108,8 @@ def _what(each: ExpectationResult) -> str:
     for found in each.findings:
         if found.shard is not None and found.row is not None:
             rows.setdefault(found.shard, []).append(found.row)
-    unit = "rows" if rows else _unit(each.findings)
-    parts = [_total(each, unit)]
-    if len(each.findings) > 1 and rows:
+    parts = [_total(each, "row" if rows else _unit(each.findings))]
+    if rows and (len(each.findings) > 1 or each.success):  # the place of a single fault follows
         whole = len(each.findings) == each.unexpected_count
         named = [
             f"{printable(shard)} {_numbers(numbers, whole)}" for shard, numbers in list(rows.items())[:MOST_SHARDS]
@@ -89,18 +120,23 @@ def _what(each: ExpectationResult) -> str:
     return ": ".join(filter(None, parts))
 
 
-def _total(each: ExpectationResult, unit: str) -> str:
-    judged = (each.element_count or 0) - (each.missing_count or 0)
+def _total(each: ExpectationResult, noun: str) -> str:
+    judged = each.judged_count or 0
     if not each.unexpected_count:
         return ""
     share = f" ({100 * each.unexpected_count / judged:.3g} %)" if judged >= MANY else ""
-    return f"{number(each.unexpected_count)} of {number(judged)} {unit}".rstrip() + share
+    tolerated = ""
+    if each.success:
+        tolerated = ", tolerated" + (f" by mostly {_value(each.kwargs['mostly'])}" if "mostly" in each.kwargs else "")
+    of_all = counted(judged, noun) if noun else number(judged)
+    return f"{number(each.unexpected_count)} of {of_all}{share}{tolerated}"
 
 
 def _unit(findings: Sequence[Finding]) -> str:
+    """Return what the findings are counted in; nothing where they are on the data set."""
     if findings and findings[0].shard is not None:
-        return "shards"
-    return "sources" if findings and findings[0].source is not None else ""
+        return "shard"
+    return "source" if findings and findings[0].source is not None else ""
 
 
 def _numbers(rows: Sequence[int], whole: bool) -> str:  # noqa: FBT001  # private, and said by its only caller
@@ -110,8 +146,12 @@ def _numbers(rows: Sequence[int], whole: bool) -> str:  # noqa: FBT001  # privat
     return f"{word} " + (several(texts, MOST_ROWS) if whole else ", ".join([*texts[:MOST_ROWS], "…"]))
 
 
-def where(found: Finding) -> str:
-    """Return one place: shard, row, position, what stands there, the reason, and what is said of it."""
+def where(found: Finding, value_name: str = "") -> str:
+    """Return one place: shard, row, position, what stands there, the reason, and what is said of it.
+
+    Args:
+        value_name: What the value is; without it the value stands alone.
+    """
     parts = []
     if found.shard is not None:
         parts.append(printable(found.shard))
@@ -123,7 +163,7 @@ def where(found: Finding) -> str:
     if found.position is not None:
         place += f", position {found.position}"
     if found.value is not None:
-        place += f": {_value(found.value)}"
+        place += ": " + " ".join(filter(None, [printable(value_name), _value(found.value)]))
     return f"{place} ({printable(found.reason)})" + (f": {printable(found.detail)}" if found.detail else "")
 
 

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from dataguard.reports.blocks import block, status_of
+from dataguard.reports.blocks import block, groups, status_of
 from dataguard.reports.histogram import length_table
 from dataguard.reports.page import Page
 from dataguard.reports.text import counted, number, printable, several, shorten, size
@@ -38,10 +38,9 @@ def print_report(result: Result, console: Console, out: Path | None) -> None:
     headline(result, page)
     took(result.meta, page)
     table(result, page)
-    for each in ranked(result):
-        if not each.success:
-            page.gap()
-            block(each, result, page)
+    for told in groups(ranked(result)):
+        page.gap()
+        block(told, result, page)
     skipped(result.meta, page)
     lengths(result.meta, page)
     notes(result, page)
@@ -51,14 +50,7 @@ def print_report(result: Result, console: Console, out: Path | None) -> None:
 
 def headline(result: Result, page: Page) -> None:
     """Tell the verdict, and on how much data."""
-    total, failed = len(result.results), len(result.failures())
-    warned = sum(not each.success for each in result.results) - failed
     word, style = ("PASS", "bold green") if result.success else ("FAIL", "bold red")
-    verdict = f"{number(total - failed - warned)} of {counted(total, 'expectation')} hold"
-    if failed:
-        verdict = f"{number(failed)} of {counted(total, 'expectation')} failed"
-    if warned:
-        verdict += f", {counted(warned, 'warning')}"
     meta = result.meta
     amounts = [f"{number(meta[key])} {key}" for key in ("rows", "tokens") if meta.get(key) is not None]
     shards = meta.get("shards") or {}
@@ -67,7 +59,8 @@ def headline(result: Result, page: Page) -> None:
         amounts.append(
             counted(count, "shard") if intact == count else f"{number(intact)} of {counted(count, 'shard')} intact"
         )
-    page.labelled(word, "; ".join([f"suite {printable(result.suite_name)}: {verdict}", ", ".join(amounts)]), style, 6)
+    verdict = f"suite {printable(result.suite_name)}: {result.verdict()}"
+    page.labelled(word, "; ".join(filter(None, [verdict, ", ".join(amounts)])), style, 6)
 
 
 def took(meta: Mapping[str, Any], page: Page) -> None:
@@ -180,11 +173,9 @@ def notes(result: Result, page: Page) -> None:
 
 
 def _notes(result: Result) -> Iterator[str]:
-    """Yield the run's notes, and those of expectations that hold; a failed one tells its own."""
+    """Yield the run's notes, and which files were left out; what an expectation notes stands in its block."""
     yield from map(str, result.meta.get("notes") or ())
     for each in result.results:
-        if each.success:
-            yield from (f"{each.type}: {note}" for note in each.details.get("notes") or ())
         for key, what in (("misnamed", "misleading names"), ("ignored", "left out, as no shards")):
             names = [str(name) for name in each.details.get(key) or ()]
             if names := [name for name in names if not name.endswith(EXPECTED)]:

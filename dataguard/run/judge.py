@@ -190,4 +190,5 @@ def _result(configured: Configured, outcome: Outcome) -> ExpectationResult:
         findings=outcome.findings,
         details=outcome.details,
         fix=configured.expectation.fix,
+        value_name=configured.expectation.value_name,
     )

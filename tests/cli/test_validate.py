@@ -110,7 +110,7 @@ def test_quiet_is_silent_but_for_a_failed_verdict(
     asked: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run(["validate", "x", "--quiet"]) == 1
-    assert capsys.readouterr() == ("", "FAIL: 1 of 1 expectations failed, see dataguard-out/report.json\n")
+    assert capsys.readouterr() == ("", "FAIL: 1 of 1 expectation failed; see dataguard-out/report.json\n")
     monkeypatch.setattr(dataguard.run.validate, "validate", lambda *_, **__: result(success=True))
     assert run(["validate", "x", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")

@@ -85,6 +85,7 @@ def test_counts_add_up_and_each_fault_has_one_owner(case: tuple[dict[str, list[A
         assert result.success == (not result.findings) or "mixed_sides" in result.details["reasons"]
         for each in result.findings:
             assert each.reason in EXPECTATIONS[name].reasons
+            assert each.value is None or result.name_of_value(each.reason), f"{name} names no value of {each.reason}"
             assert each.position is None or 0 <= each.position < len(rows["input_ids"][each.row])
     for place, ids in enumerate(rows["input_ids"]):
         owners = {name for name, places in flagged.items() if place in places}

@@ -70,6 +70,7 @@ RESULTS = (
         ),
         details={"reasons": {"negative": 2, "beyond_limit": 7}, "by_source": {"code\x1b[31m": 2, "web": 7}, "hits": 9},
         fix="tokenize the rows again with the model's tokenizer, or resize the embedding",
+        value_name="id",
     ),
     ExpectationResult(
         "expect_sequence_lengths_to_be_between",
@@ -82,6 +83,7 @@ RESULTS = (
         findings=(Finding("too_long", shard="code/train-00001.arrow", row=91, column="input_ids", value=4_096),),
         details={"reasons": {"too_long": 1}},
         fix="cut or split these rows",
+        value_name="length",
     ),
     ExpectationResult(
         "expect_truncation_to_be_consistent_across_sources",
@@ -98,10 +100,18 @@ RESULTS = (
         findings=(Finding("different_cap", source="code", value=1_024),),
         details={"reasons": {"different_cap": 1}},
         fix="cut every source at the same length",
+        value_name={"different_cap": "longest row"},
     ),
     ExpectationResult(
         "expect_labels_to_align_with_input_ids",
         {"column": "chosen_input_ids"},
+        "critical",
+        success=False,
+        unjudged=Unjudged("no shard has a column chosen_labels", "give --column labels=NAME where it has another name"),
+    ),
+    ExpectationResult(
+        "expect_supervised_tokens_to_be_between",
+        {},
         "critical",
         success=False,
         unjudged=Unjudged("no shard has a column chosen_labels", "give --column labels=NAME where it has another name"),
@@ -114,7 +124,8 @@ RESULTS = (
         element_count=12_345,
         unexpected_count=3,
         missing_count=12,
-        details={"notes": ["white space was left out"]},
+        findings=tuple(Finding("periodic", shard="web/train-00000.arrow", row=row, value=128) for row in (7, 70, 700)),
+        details={"reasons": {"periodic": 3}, "notes": ["white space was left out"]},
     ),
     ExpectationResult(
         "expect_row_count_to_be_between", {"min_value": 1}, "critical", success=True, observed_value=12_345

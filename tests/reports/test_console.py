@@ -18,7 +18,7 @@ from dataguard.expectations import EXPECTATIONS
 from dataguard.reports.blocks import status_of
 from dataguard.reports.console import print_report
 from dataguard.reports.reasons import in_words
-from dataguard.result import ExpectationResult, Finding, Result
+from dataguard.result import ExpectationResult, Finding, Result, Unjudged
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -47,7 +47,8 @@ def test_reads_like_the_golden_file(name: str, width: int, request: pytest.Fixtu
 
 
 def test_begins_with_the_verdict(failed: Result, passed: Result) -> None:
-    assert printed(failed).startswith("FAIL  suite sft: 4 of 8 expectations failed, 1 warning; 12,345 rows")
+    verdict = "FAIL  suite sft: 3 of 9 expectations failed, 2 could not be judged, 1 warning; "
+    assert printed(failed, 120).startswith(verdict + "12,345 rows")
     assert printed(passed).startswith("PASS  suite pretrain: 3 of 3 expectations hold; 5 rows, 20 tokens, 1 shard\n")
 
 
@@ -107,8 +108,82 @@ def test_fails_exactly_what_decides_the_exit_status(failed: Result) -> None:
 
 def test_what_could_not_be_judged_fails_and_says_what_it_lacks(failed: Result) -> None:
     text = printed(failed)
-    assert "unjudged expect_labels_to_align_with_input_ids on chosen_input_ids  critical" in text
+    assert "unjudged expect_labels_to_align_with_input_ids on chosen_input_ids," in text
     assert "why     not judged: no shard has a column chosen_labels" in text
+
+
+def test_what_could_not_be_judged_is_not_said_to_have_failed() -> None:
+    lacking = one(unjudged=Unjudged("no pad", "give pad"))
+    assert printed(lacking).startswith("FAIL  suite s: 0 of 1 expectation hold, 1 could not be judged\n")
+    held = ExpectationResult("expect_y", {}, "critical", success=True)
+    both = replace(lacking, results=(*lacking.results, held, replace(held, success=False)))
+    assert printed(both).startswith("FAIL  suite s: 1 of 3 expectations failed, 1 could not be judged\n")
+
+
+def test_one_cause_is_told_once_for_all_that_it_keeps_from_being_judged() -> None:
+    first = ExpectationResult("expect_x", {}, "critical", success=False, unjudged=Unjudged("no pad", "give pad"))
+    second = replace(first, type="expect_y", kwargs={"column": "labels"})
+    other = replace(first, type="expect_z", unjudged=Unjudged("no eos", "give eos"))
+    text = printed(Result("s", {}, (first, other, second), {}))
+    assert (
+        """
+unjudged expect_x, expect_y on labels
+      why     not judged: no pad
+      fix     give pad
+
+unjudged expect_z  critical
+"""
+        in text
+    )
+    assert text.count("no pad") == 1
+
+
+def test_what_was_found_of_a_verdict_in_part_is_told_too() -> None:
+    findings = (Finding("negative", shard="a", row=3, position=0, value=-1),)
+    partly = one(unjudged=Unjudged("no size", "give it"), findings=findings, unexpected_count=1, element_count=5)
+    text = printed(partly)
+    assert "not judged: no size" in text
+    assert "where   a row 3, position 0: -1 (negative)" in text
+
+
+def test_rows_that_mostly_tolerates_are_named_in_brief_behind_what_failed(failed: Result) -> None:
+    text = printed(failed)
+    assert (
+        """
+pass  expect_rows_not_to_be_periodic  critical
+      what    3 of 12,333 rows (0.0243 %), tolerated by mostly 0.999:
+              web/train-00000.arrow rows 7, 70, 700
+      why     3 periodic: one short pattern repeats over and over: such rows
+              cause loss spikes
+      note    white space was left out
+
+skip"""
+        in text
+    )
+    single = one(
+        success=True,
+        kwargs={"mostly": 0.5},
+        unexpected_count=1,
+        element_count=9,
+        findings=(Finding("bad", shard="a", row=4, value=1),),
+    )
+    assert "what    1 of 9 rows, tolerated by mostly 0.5: a row 4\n" in printed(single)
+
+
+def test_a_note_of_what_holds_stands_in_a_block_of_its_own() -> None:
+    text = printed(one(success=True, details={"notes": ["by_source names no source of this data: code"]}))
+    assert "\npass  expect_x  critical\n      note    by_source names no source of this data: code\n" in text
+
+
+def test_a_number_is_said_what_it_is() -> None:
+    finding = Finding("bad", shard="a", row=0, position=7, value=312)
+    assert "where   a row 0, position 7: pads 312 (bad)" in printed(one(findings=(finding,), value_name="pads"))
+    by_reason = {"bad": "digits", "worse": "share of digits"}
+    findings = (finding, replace(finding, reason="worse", value=0.5), replace(finding, reason="other"))
+    text = printed(one(findings=findings, value_name=by_reason))
+    assert [told in text for told in ("digits 312 (bad)", "share of digits 0.5 (worse)", "7: 312 (other)")] == [
+        True
+    ] * 3
 
 
 def test_records_are_a_table_where_it_fits_and_words_where_not() -> None:
