@@ -36,9 +36,8 @@ class ExpectLabelsToAlignWithInputIds(RowExpectation):
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         labels, own, other = self._labels(), self.shift, 1 - self.shift
         wrong = labels[f"differ_{own}"] > 0
-        telling = (
-            labels[f"equal_{own}"] - labels["equal_both"]
-        )  # a doubled token fits both conventions, and tells nothing
+        # A doubled token fits both conventions, and tells nothing.
+        telling = labels[f"equal_{own}"] - labels["equal_both"]
         fits_other = (labels[f"equal_{other}"] > 0) & (labels[f"differ_{other}"] == 0) & (telling == 0)
         return Judgement(
             missing=null_or_empty(self.column) | ~labels["paired"],

@@ -40,6 +40,8 @@ def places(
         ([5, 6, 7, 0], [0, 1, 1, 0], [("masked_token", 0)]),
         ([5, 6, 0, 7], [1, 1, 0, 0], [("masked_token", 3)]),
         ([5, 6, 2, 0], [1, 1, 0, 0], [("masked_token", 2)]),
+        ([0, 5, 6, 0], [1, 1, 1, 0], []),  # the padded end is the other one
+        ([0, 5, 6, 0], [0, 1, 1, 1], []),
     ],
 )
 def test_a_pad_of_its_own(ids: list[int], mask: list[int], unexpected: list[tuple[str, int]]):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import byte_tokenizer, found, ids_of, judged, reasons
+from tests.builders import SPECIAL, byte_tokenizer, found, ids_of, judged, reasons
 
 DIGITS = "expect_digit_runs_to_be_below"
 
@@ -53,6 +53,11 @@ def test_without_max_fraction_many_digits_hold():
 )
 def test_max_fraction_of_visible_characters(text: str, reason: str | None):
     assert reasons(judge(text, max_fraction=0.5)) == ({} if reason is None else {reason: 1})
+
+
+def test_bytes_that_make_no_character_have_no_share():
+    rows = {"input_ids": [[len(SPECIAL) + 0xFF] * 9]}
+    assert judged(DIGITS, rows, tokenizer=byte_tokenizer(), max_fraction=0.5).success
 
 
 def test_tells_the_share_that_is_too_high():

@@ -102,6 +102,7 @@ def test_ignore_index_may_be_another():
     rows = table_of(input_ids=[[1]], labels=list_array([[1]], pa.uint16()))
     assert judged(FIT, rows, column="labels", vocabulary={"size": 100}, ignore_index=65535).success
     rows = table_of(input_ids=[[1]], labels=list_array([[1]], pa.int8()))
+    assert judged(FIT, rows, column="labels", vocabulary={"size": 100}, ignore_index=-128).success
     assert not judged(FIT, rows, column="labels", vocabulary={"size": 100}, ignore_index=-129).success
 
 

@@ -11,25 +11,37 @@ from hypothesis import strategies as st
 
 import dataguard
 from dataguard.expectations import EXPECTATIONS
-from dataguard.expectations.base import RowExpectation
 from dataguard.result import ExpectationResult
 from tests.builders import byte_tokenizer, list_array
 
-ARGUMENTS: dict[str, dict[str, Any]] = {
+JUDGED: dict[str, dict[str, Any]] = {
+    "expect_rows_not_to_be_null": {},
+    "expect_rows_not_to_be_empty": {},
+    "expect_columns_to_have_equal_lengths": {},
     "expect_sequence_lengths_to_be_between": {"min_length": 2, "max_length": 6},
+    "expect_rows_to_be_unique": {},
+    "expect_token_ids_to_be_in_vocabulary": {},
+    "expect_token_ids_to_be_assigned": {},
+    "expect_unknown_token_fraction_to_be_below": {},
+    "expect_rows_to_contain_tokens": {"tokens": [36]},
+    "expect_padding_side_to_be": {},
+    "expect_padding_to_be_contiguous": {},
+    "expect_attention_mask_to_match_padding": {},
+    "expect_labels_to_align_with_input_ids": {},
+    "expect_labels_to_be_in_vocabulary": {},
+    "expect_supervised_tokens_to_be_between": {"min_value": 2, "max_value": 3},
     "expect_rows_not_to_be_periodic": {"max_repeats": 2},
     "expect_symbol_fraction_to_be_below": {"min_tokens": 1, "max_fraction": 0.1},
     "expect_digit_runs_to_be_below": {"max_run": 1, "max_fraction": 0.2},
-    "expect_supervised_tokens_to_be_between": {"min_value": 2, "max_value": 3},
 }
-ROW_LEVEL = [name for name, each in EXPECTATIONS.items() if issubclass(each, RowExpectation)]
+"""Expectations on rows of tokens, with arguments under which many rows are unexpected."""
 NULL, EMPTY = "expect_rows_not_to_be_null", "expect_rows_not_to_be_empty"
 EQUAL, RANGE = "expect_columns_to_have_equal_lengths", "expect_token_ids_to_be_in_vocabulary"
 LENGTHS = "expect_sequence_lengths_to_be_between"
 
 
 def judge_all(table: pa.Table) -> dict[str, ExpectationResult]:
-    entries = [{"type": name, "kwargs": ARGUMENTS.get(name, {})} for name in ROW_LEVEL]
+    entries = [{"type": name, "kwargs": arguments} for name, arguments in JUDGED.items()]
     suite = {"name": "all", "expectations": entries}
     result = dataguard.validate(table, suite=suite, tokenizer=byte_tokenizer(), jobs=1)
     return {each.type: each for each in result.results}

@@ -58,6 +58,7 @@ def test_letters_of_every_script_hold(text: str):
 def test_bytes_that_make_no_character_do_not_count():
     broken = [len(SPECIAL) + byte for byte in b"abcdefghij" + b"\xff\xe4\xb8" * 30]
     assert judged(SYMBOLS, {"input_ids": [broken]}, tokenizer=byte_tokenizer(), max_fraction=0).success
+    assert judged(SYMBOLS, {"input_ids": [broken[10:]]}, tokenizer=byte_tokenizer(), max_fraction=0).success
 
 
 def test_padding_and_masked_tokens_are_not_text():
