@@ -25,6 +25,7 @@ class ExpectLabelsToBeInVocabulary(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("negative", "beyond_limit")
     fix: ClassVar[str] = "write labels with the ignore_index that the loss has, into signed integers"
+    value_name: ClassVar[str] = "label"
 
     ignore_index: TokenNumber = -100
     limit: Annotated[int, Field(ge=1)] | None = None

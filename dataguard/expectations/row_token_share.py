@@ -22,6 +22,7 @@ class ExpectRowTokenShareToBeBelow(RowExpectation):
     default_severity: ClassVar[Severity] = "warning"
     reasons: ClassVar[tuple[str, ...]] = ("huge_row",)
     fix: ClassVar[str] = "see what joined so many documents into one row, and split it"
+    value_name: ClassVar[str] = "share of all tokens"
 
     max_share: Fraction = 0.5
     min_rows: Annotated[int, Field(ge=1)] = 20

@@ -26,6 +26,7 @@ class ExpectRowsToContainTokens(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("missing_token", "too_few", "too_many")
     fix: ClassVar[str] = "register the special tokens before tokenizing, and tokenize these rows again"
+    value_name: ClassVar[str] = "found"
 
     tokens: Annotated[tuple[TokenNumber, ...], Field(min_length=1)]
     min_count: Annotated[int, Field(ge=0)] = 1
@@ -71,7 +72,7 @@ class ExpectRowsToContainTokens(RowExpectation):
             value=pl.coalesce([pl.when(case).then(count) for case, (_, count) in told]),
             detail=pl.coalesce(
                 [
-                    pl.when(case).then(pl.format("id {}: {} times, {} asked for", pl.lit(token), count, wanted))
+                    pl.when(case).then(pl.format("id {}: {} found, {} asked for", pl.lit(token), count, wanted))
                     for case, (token, count) in told
                 ]
             ),

@@ -20,6 +20,7 @@ class ExpectTokenIdsToBeAssigned(RowExpectation):
     default_severity: ClassVar[Severity] = "warning"
     reasons: ClassVar[tuple[str, ...]] = ("unassigned", "reserved")
     fix: ClassVar[str] = "tokenize the rows again with the tokenizer that the model was trained with"
+    value_name: ClassVar[str] = "id"
 
     def needs(self, context: Context) -> Sequence[str]:
         return ("size",)

@@ -20,6 +20,7 @@ class ExpectUnknownTokenFractionToBeBelow(RowExpectation):
     default_severity: ClassVar[Severity] = "warning"
     reasons: ClassVar[tuple[str, ...]] = ("many_unknown",)
     fix: ClassVar[str] = "use a tokenizer that knows the language of these rows, or leave them out"
+    value_name: ClassVar[str] = "share of unk"
 
     max_fraction: Fraction = 0.1
 
