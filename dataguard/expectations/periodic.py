@@ -13,7 +13,7 @@ from dataguard.expectations.content import content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
-from dataguard.metrics.periods import Periods
+from dataguard.metrics.periods import LEAST, Periods
 
 
 class ExpectRowsNotToBePeriodic(RowExpectation):
@@ -29,7 +29,10 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
 
     def _periods(self, context: Context) -> Periods:
         ignored = context.vocabulary.characters if self.ignore_white_space else None
-        return Periods(context.attention(self.column), context.vocabulary.special_ids, ignored, self.max_period)
+        at_least = min(LEAST, self.max_repeats + 1)
+        return Periods(
+            context.attention(self.column), context.vocabulary.special_ids, ignored, self.max_period, at_least
+        )
 
     def metrics(self, context: Context) -> Sequence[Metric]:
         return (Lengths(self.column), content_of(context, self.column), self._periods(context))

@@ -102,7 +102,7 @@ def _content(tokens: Tokens) -> Content:
 
 
 def _periods(tokens: Tokens) -> Periods:
-    return Periods(tokens.attention, tokens.vocabulary.special_ids, tokens.vocabulary.characters, MAX_PERIOD)
+    return Periods(tokens.attention, tokens.vocabulary.special_ids, tokens.vocabulary.characters, MAX_PERIOD, 2)
 
 
 LENGTHS = Family(lambda tokens: Lengths(tokens.column), of_content=False)

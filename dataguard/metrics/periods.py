@@ -19,20 +19,25 @@ from dataguard.metrics.tables import flags, white
 from dataguard.shards.batch import Batch
 from dataguard.vocabulary.model import CharacterTable
 
+LEAST = 8
+"""Repeats below which nobody asks how many: so few are everywhere, and finding them costs more."""
+
 
 @dataclass(frozen=True)
 class Periods(Metric):
-    """Repeats, period and position of the pattern that stands most often in a row (0, 0, -1: nothing stands twice).
+    """Repeats, period and position of the pattern that stands most often in a row.
 
-    Special and unattended tokens break a run; patterns of nothing but white-space ids do not count where characters are
-    given.
+    0, 0 and -1 where no pattern stands `at_least` so often (2 is all that there are). Special and unattended tokens break a
+    run; patterns of nothing but white-space ids do not count where characters are given.
     """
 
+    version: ClassVar[int] = 2
     gives: ClassVar[Mapping[str, Any]] = {"repeats": pl.Int32, "period": pl.Int32, "position": pl.Int32}
     attention: Attention
     special: tuple[int, ...]
     ignored: CharacterTable | None
     max_period: int
+    at_least: int = LEAST
 
     def reads(self) -> tuple[str, ...]:
         return (self.attention.column,)
@@ -44,34 +49,60 @@ class Periods(Metric):
         column = batch.column(self.attention.column)
         attended, _ = self.attention.of(batch)
         numbers = np.zeros((len(self.gives), batch.rows), np.int64)
-        content = np.empty(int(column.lengths.max(initial=0)), np.int64)
         tables = flags(self.special), white(self.ignored)
-        periods(column.values, column.offsets, attended, *tables, self.max_period, content, numbers)
+        periods(column.values, column.offsets, attended, *tables, self.max_period, self.at_least, numbers)
         return dict(zip(self.gives, numbers, strict=True))
 
 
 @kernel
-def periods(values, offsets, attended, special, white, max_period, content, numbers):  # type: ignore[no-untyped-def]
-    """Find each row's most repeated pattern. content: room for the longest row. numbers, shape (3, R), as `Periods.gives`."""
+def periods(values, offsets, attended, special, white, max_period, at_least, numbers):  # type: ignore[no-untyped-def]
+    """Find each row's most repeated pattern. numbers, shape (3, R), as `Periods.gives`.
+
+    A pattern of period p that stands n times is a run of at least (n - 1) * p places i at which x[i] equals x[i + p]. Such a
+    run covers a multiple of its own length: only those places are looked at, and a run is followed to both sides from there.
+    All stands in one function: numba counts references to every array that it hands to another, which costs ten times the
+    work.
+    """
     for row in range(offsets.size - 1):
-        start = offsets[row]
-        size = offsets[row + 1] - start
-        for i in range(size):
-            token = np.int64(values[start + i])
-            if attended[start + i] == 0 or (0 <= token < special.size and special[token]):
-                token = -(np.int64(1) << 62) - i  # equal to nothing
-            content[i] = token
+        start, stop = offsets[row], offsets[row + 1]
         repeats, period, position = 0, 0, -1
-        for p in range(1, min(max_period, size - 1) + 1):
-            run, visible = 0, False
-            for i in range(size - p + 1):
-                if i < size - p and content[i] == content[i + p]:
-                    run += 1
-                    token = content[i]
-                    visible = visible or not (0 <= token < white.size and white[token])
-                elif run:
-                    times = (run + p) // p
-                    if visible and times > 1 and times > repeats:
-                        repeats, period, position = times, p, i - run
-                    run, visible = 0, False
+        for p in range(1, min(max_period, stop - start - 1) + 1):
+            stride = (at_least - 1) * p
+            i = start
+            while i + p < stop:
+                token = values[i]
+                if token != values[i + p] or not attended[i] or not attended[i + p]:
+                    i += stride
+                    continue
+                if 0 <= token < special.size and special[token]:
+                    i += stride
+                    continue
+                visible = False
+                for place in range(i, i + p):
+                    token = values[place]
+                    if not (0 <= token < white.size and white[token]):
+                        visible = True
+                        break
+                if not visible:
+                    i += stride
+                    continue
+                first, last = i, i + 1
+                while first > start:
+                    token = values[first - 1]
+                    if token != values[first - 1 + p] or not attended[first - 1] or not attended[first - 1 + p]:
+                        break
+                    if 0 <= token < special.size and special[token]:
+                        break
+                    first -= 1
+                while last + p < stop:
+                    token = values[last]
+                    if token != values[last + p] or not attended[last] or not attended[last + p]:
+                        break
+                    if 0 <= token < special.size and special[token]:
+                        break
+                    last += 1
+                times = (last - first + p) // p
+                if times >= at_least and times > repeats:
+                    repeats, period, position = times, p, first - start
+                i += stride * ((last - i) // stride + 1)
         numbers[0, row], numbers[1, row], numbers[2, row] = repeats, period, position

@@ -19,8 +19,10 @@ from tests.metrics.strategies import Given, attended, batches, ids, quick
 WHITE_0_AND_1 = table_of_characters(b" ", b"\n", b"a", b"b ", b"", b"c")
 
 
-def metric(special: tuple[int, ...] = (), ignored: CharacterTable | None = None, max_period: int = 13) -> Periods:
-    return Periods(Attention("input_ids"), special, ignored, max_period)
+def metric(
+    special: tuple[int, ...] = (), ignored: CharacterTable | None = None, max_period: int = 13, at_least: int = 2
+) -> Periods:
+    return Periods(Attention("input_ids"), special, ignored, max_period, at_least)
 
 
 def by_hand(tokens: list[int | None], white: set[int], max_period: int) -> tuple[int, int, int]:
@@ -43,15 +45,20 @@ def by_hand(tokens: list[int | None], white: set[int], max_period: int) -> tuple
     st.integers(1, 6),
     st.sampled_from([(), (0,), (2, 3)]),
     st.booleans(),
+    st.integers(2, 5),
 )
-def test_agrees_with_every_period_and_start(rows: Given, max_period: int, special: tuple[int, ...], ignore_white: bool):
-    measured = numbers(metric(special, WHITE_0_AND_1 if ignore_white else None, max_period), rows.batch)
+def test_agrees_with_every_period_and_start(
+    rows: Given, max_period: int, special: tuple[int, ...], ignore_white: bool, at_least: int
+):
+    measured = numbers(metric(special, WHITE_0_AND_1 if ignore_white else None, max_period, at_least), rows.batch)
     for row, seen, own in zip(rows.rows, attended(rows, None), measured, strict=True):
         if seen is not None:
             tokens = [
                 token if see and token not in special else None for token, see in zip(row or [], seen, strict=True)
             ]
             expected = by_hand(tokens, {0, 1} if ignore_white else set(), max_period)
+            if expected[0] < at_least:
+                expected = (0, 0, -1)
             assert (own["repeats"], own["period"], own["position"]) == expected
 
 
