@@ -23,8 +23,8 @@ class Labels(Metric):
 
     `supervised` counts the labels that are not ignored, `at_start` is 1 where the one at position 0 is among them;
     `equal_0`/`equal_1` and `differ_0`/`differ_1` count the agreements and disagreements of each convention, `position_0`/
-    `position_1` and `value_0`/`value_1` are those of the first disagreement (-1, 0: none). `equal_both` counts the labels that agree with
-    both (a doubled token): they tell nothing.
+    `position_1` and `value_0`/`value_1` are those of the first disagreement (-1, 0: none). `equal_both` counts the labels
+    that agree with both (a doubled token): they tell nothing.
     """
 
     gives: ClassVar[Mapping[str, Any]] = {
