@@ -13,7 +13,7 @@ from dataguard.shards.hf import DATASET_DICT, SavedState, is_own_output, saved_s
 from dataguard.shards.manifest import Manifest, Selected
 from dataguard.shards.manifests import manifests_of
 from dataguard.shards.model import Shard
-from dataguard.shards.names import is_left_by_datasets, is_shard, is_sidecar, printable
+from dataguard.shards.names import CLEAN_MARK, is_left_by_datasets, is_shard, is_sidecar, printable
 from dataguard.shards.sniffing import HEAD, SHARDS, TABLES, Kind, recognise
 
 _MOST_TOLD = 10
@@ -134,6 +134,8 @@ class _Argument:
                 where = printable(folder.prefix.rstrip("/")) or printable(str(folder.path))
                 self.notes.append(f"{where} is a data set that was saved without rows: its state.json lists no file")
         for name in names:
+            if name == CLEAN_MARK:
+                continue
             path, known_as = folder.path / name, folder.prefix + name
             if is_folder(path):
                 why = _hidden(name) or self._not_entered(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from dataguard.shards.files import is_file
+from dataguard.shards.names import STAGING
 
 STATE = "state.json"
 DATASET_DICT = "dataset_dict.json"
@@ -76,8 +78,10 @@ def is_indices(schema: pa.Schema) -> bool:
 
 
 def is_own_output(folder: Path) -> bool:
-    """Whether a run of dataguard wrote its report into a folder."""
+    """Whether a run of dataguard wrote its report into a folder, or is about to, or was killed before it did."""
     try:
+        if any(name.startswith(STAGING) for name in os.listdir(folder)):  # noqa: PTH208 -- names alone, and no objects
+            return True
         with (folder / _REPORT).open("rb") as file:
             return b'"dataguard"' in file.read(_MOST_REPORT_BYTES)
     except OSError:

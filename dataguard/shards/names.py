@@ -16,6 +16,10 @@ SIDECAR_SUFFIXES = frozenset(
 )
 """A file called so describes shards, or is their raw text."""
 _COMPRESSIONS = frozenset({".gz", ".zst", ".zstd", ".bz2", ".xz", ".lz4"})
+STAGING = ".staging-"
+"""How the name begins of a folder in OUT that a run of ours writes into; a process's number and hexadecimal digits follow."""
+CLEAN_MARK = ".dataguard.json"
+"""A file in a clean copy that tells it from a folder of somebody else's; nobody takes it for data."""
 _LEFT_BY_DATASETS = ("cache-", "tmp", "indices-")
 
 

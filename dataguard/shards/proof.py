@@ -7,13 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dataguard.errors import ShardFault
 from dataguard.shards.model import Unit
+from dataguard.shards.roles import is_list
 
 UNIT_BYTES = 32 << 20
 """Bytes of a unit, about: enough to be worth a worker's while, little enough for many workers."""
 _ROWS_WITHOUT_BYTES = 1 << 24
+_FEW_VALUES = 1 << 20
+_MOST_REPEATS = 64
+"""How often list views may spell out each of their values: windows that overlap do so, and a hostile file without end."""
 
 
 @contextmanager
@@ -77,6 +82,23 @@ def prove(batch: pa.RecordBatch, what: str) -> None:
         batch.validate(full=True)
         if batch.num_rows > max(_ROWS_WITHOUT_BYTES, 8 * batch.get_total_buffer_size()):
             raise ShardFault("corrupt", f"{what}: it claims {batch.num_rows:,} rows that have no bytes")
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if is_list(column.type):
+                _refuse_values_without_bytes(column, f"{what}, column {name!r}")
+
+
+def _refuse_values_without_bytes(column: pa.Array, what: str) -> None:
+    """Refuse lists of far more values than there are bytes for them: work without end, from a file of nothing."""
+    kind = column.type
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        values, spelled = len(column.values), pc.sum(pc.list_value_length(column), min_count=0).as_py()
+        if spelled > max(_FEW_VALUES, _MOST_REPEATS * values):
+            detail = f"its list views spell out {spelled:,} values, and {values:,} are there"
+            raise ShardFault("unsupported_layout", f"{what}: {detail}")
+    if pa.types.is_null(kind.value_type):
+        values = len(column.flatten())
+        if values > max(_ROWS_WITHOUT_BYTES, 8 * column.get_total_buffer_size()):
+            raise ShardFault("corrupt", f"{what}: it claims {values:,} values that have no bytes")
 
 
 def in_file_order(names: Sequence[str], columns: Sequence[str] | None) -> list[str]:

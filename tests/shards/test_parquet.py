@@ -130,3 +130,31 @@ def test_row_groups_whose_data_lie_elsewhere_are_unsupported(tmp_path, shard, fa
     metadata.set_file_path("a.parquet")
     metadata.write_metadata_file(tmp_path / "_metadata")
     assert fault(shard((tmp_path / "_metadata").read_bytes(), "metadata.parquet")).reason == "unsupported_layout"
+
+
+def unread(encode, mark: str = "words that stand in one place only") -> tuple[pa.Table, bytes]:
+    """Return a table with a column of text that a test does not ask for, and its bytes, uncompressed."""
+    table = pa.table({"input_ids": pa.array([[1, 2]], pa.list_(pa.int32())), "text": [mark]})
+    return table, encode("parquet", table, compression="none")
+
+
+def test_a_damaged_page_of_a_column_that_nobody_asks_for_is_found_by_its_checksum(encode, shard, fault):
+    _, whole = unread(encode)
+    found = fault(shard(whole.replace(b"one place", b"two place", 1)), columns=["input_ids"])
+    assert (found.reason, "checksum" in found.detail, "'text'" in found.detail) == ("corrupt", True, True)
+
+
+def test_a_lost_page_of_a_column_that_nobody_asks_for_is_found_by_its_header(encode, shard, fault):
+    table = pa.table({"input_ids": pa.array([[1, 2]], pa.list_(pa.int32())), "text": ["x" * 5000]})
+    sink = io.BytesIO()
+    pq.write_table(table, sink, use_dictionary=False, compression="none", write_statistics=False)
+    whole = sink.getvalue()
+    start = pq.read_metadata(io.BytesIO(whole)).row_group(0).column(1).data_page_offset
+    found = fault(shard(whole[:start] + bytes(64) + whole[start + 64 :]), columns=["input_ids"])
+    assert (found.reason, "'text'" in found.detail) == ("corrupt", True)
+
+
+def test_checksums_of_pages_that_are_right_hold(encode, shard, read):
+    table, whole = unread(encode)
+    assert read(shard(whole), ["input_ids"]) == table.select(["input_ids"]).to_pylist()
+    assert read(shard(encode("parquet", table, compression="zstd")), ["text"]) == table.select(["text"]).to_pylist()
