@@ -17,14 +17,36 @@ from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from dataguard.cli import catalogue, judge, validate
-from dataguard.cli.faults import tell_fault, tell_usage
+from dataguard.cli.faults import tell_fault, tell_interruption, tell_usage
 from dataguard.cli.streams import prepare_streams, silence
 from dataguard.errors import UsageError
 from dataguard.version import __version__
 
 UNUSABLE, FAULT, INTERRUPTED, TERMINATED = 2, 3, 130, 143
+
+
+class Interrupted(Exception):
+    """A command was interrupted by Ctrl-C; its cause is the KeyboardInterrupt."""
+
+
+class Command(TyperCommand):
+    """A command whose interruption is told by us: typer would turn it into a status alone."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; one that ends before it came to its output folder has left that alone."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, SystemExit) as error:
+            out = ctx.params.get("out")
+            if out is not None and not getattr(error, "__notes__", ()):
+                error.add_note(f"{out} is as it was before")
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted from error
+            raise
+
 
 app = typer.Typer(
     name="dataguard",
@@ -34,9 +56,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-app.command(epilog=validate.EXAMPLES)(validate.validate)
-app.command(epilog=judge.EXAMPLES)(judge.judge)
-app.command(epilog=catalogue.EXAMPLES)(catalogue.catalogue)
+app.command(cls=Command, epilog=validate.EXAMPLES)(validate.validate)
+app.command(cls=Command, epilog=judge.EXAMPLES)(judge.judge)
+app.command(cls=Command, epilog=catalogue.EXAMPLES)(catalogue.catalogue)
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001  # typer gives an option's value
@@ -86,13 +108,16 @@ def run(arguments: Sequence[str]) -> int:
         status = returned if isinstance(returned, int) else 0
     except UsageError as error:
         tell_usage(error)
-    except (KeyboardInterrupt, typer.Abort):
+    except (Interrupted, KeyboardInterrupt) as error:
+        tell_interruption(error.__cause__ or error)
         status = INTERRUPTED
     except BrokenPipeError:
         silence(sys.stdout)
     except SystemExit as end:
         # rich ends the process where nobody reads a page of help any more; that is no verdict on data.
         status = end.code if isinstance(end.code, int) and end.code != 1 else UNUSABLE
+        if status == TERMINATED:
+            tell_interruption(end)
     except BaseException as error:  # noqa: BLE001  # a panic of Polars is no Exception
         if hasattr(error, "format_message"):  # of the command line's parser, whichever package it comes from
             tell_usage(_as_usage(error))

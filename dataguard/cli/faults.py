@@ -21,6 +21,11 @@ def tell_usage(error: UsageError) -> None:
     _tell(f"error: {error}\n")
 
 
+def tell_interruption(error: BaseException) -> None:
+    """Tell in one line that the command was interrupted, and what has become of its output folder, where it has one."""
+    _tell("; ".join(["interrupted", *getattr(error, "__notes__", ())]) + "\n")
+
+
 def tell_fault(error: BaseException, arguments: Sequence[str]) -> None:
     """Tell that dataguard itself failed, and where the log lies."""
     kind = type(error).__name__

@@ -22,14 +22,12 @@ from typing import Self
 
 from dataguard.errors import OutputError
 from dataguard.run.exchange import exchange
+from dataguard.shards.names import CLEAN_MARK, STAGING
 
 QUARANTINE, CLEAN, REJECTED, REPORT = "quarantine", "clean", "rejected.parquet", "report.json"
 FOLDERS = (QUARANTINE, CLEAN)
 MARK = "Rows that dataguard set aside"
 """The description in a quarantine's dataset_info.json: what tells it from a folder of somebody else's."""
-CLEAN_MARK = ".dataguard.json"
-"""A file in a clean copy that tells it from a folder of somebody else's; nobody takes it for data."""
-STAGING = ".staging-"
 FORMER = ".former-"
 HF_FILES = ("state.json", "dataset_dict.json")
 A_DAY = 24 * 3600
@@ -41,10 +39,12 @@ class Outputs:
     Args:
         place: OUT, which exists.
         made: The folders that were made for it, outermost first; removed at the end where nothing came into them.
+        named: What the user calls OUT.
     """
 
-    def __init__(self, place: Path, made: Sequence[Path] = ()) -> None:
-        self.place = place
+    def __init__(self, place: Path, made: Sequence[Path] = (), named: Path | None = None) -> None:
+        self.place, self._named = place, named or place
+        self._state = "is as it was before"
         self.staging = place / f"{STAGING}{os.getpid()}-{secrets.token_hex(4)}"
         self._made = made
         self.staging.mkdir()
@@ -77,11 +77,13 @@ class Outputs:
             OutputError: Something cannot be placed.
         """
         names = [entry.name for entry in self.staging.iterdir()]
+        self._state = "holds outputs of two runs, run again"
         with _locked(self.place):
             gone = [name for name in FOLDERS if name not in names and self._retire(self.place / name)]
             for name in sorted(names, key=lambda name: (name == REPORT, name not in FOLDERS, name)):
                 with writing(self.place / name):
                     self._place(name)
+        self._state = "holds what this run wrote"
         return gone
 
     def _place(self, name: str) -> None:
@@ -118,6 +120,9 @@ class Outputs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Remove the staging; whoever interrupted the run is told what has become of OUT."""
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            error.add_note(f"{self._named} {self._state}")
         self.close()
 
 
@@ -142,7 +147,7 @@ def prepare(out: Path, data: Sequence[Path]) -> Outputs:
             _repair(place)
             _refuse_foreign(place, out)
             _sweep(place)
-            outputs = Outputs(place, made)
+            outputs = Outputs(place, made, out)
     try:
         with writing(out, "the output folder cannot be used"):
             probe = outputs.path("probe")

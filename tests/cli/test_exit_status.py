@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import dataguard.run.rejudge
 import dataguard.run.validate
 from dataguard.cli import run
 from dataguard.errors import DataError, ShardFault, SuiteError
@@ -131,9 +132,29 @@ def test_a_log_that_cannot_be_written_is_no_second_fault(
     assert capsys.readouterr().err == "error: a fault of dataguard, not of your data: ZeroDivisionError: oh\n"
 
 
-def test_an_interruption_is_130(fake: Any) -> None:
+def test_an_interruption_is_130_and_one_line(fake: Any, capsys: pytest.CaptureFixture[str]) -> None:
     fake(raises(KeyboardInterrupt()))
     assert run(["validate", "x"]) == 130
+    assert capsys.readouterr() == ("", "interrupted; dataguard-out is as it was before\n")
+
+
+def test_a_command_without_an_output_folder_speaks_of_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dataguard.run.rejudge, "rejudge", raises(KeyboardInterrupt()))
+    assert run(["judge", "earlier"]) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
+
+
+@pytest.mark.parametrize("options", [[], ["--quiet"], ["--json"]])
+def test_an_interruption_says_what_has_become_of_the_output_folder(
+    options: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dataguard.run.validate, "run", raises(KeyboardInterrupt()))
+    monkeypatch.chdir(tmp_path)
+    assert run(["validate", "x", "--out", "there/out", *options]) == 130
+    assert capsys.readouterr() == ("", "interrupted; there/out is as it was before\n")
+    assert not (tmp_path / "there").exists()
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["validate", "--help"], ["catalogue"]])
@@ -176,7 +197,7 @@ def test_a_signal_ends_a_run_at_once_and_in_order(sent: signal.Signals, status: 
     started = time.monotonic()
     process.send_signal(sent)
     _, told = process.communicate(timeout=20)
-    assert (process.returncode, told) == (status, "cleaned up\n")
+    assert (process.returncode, told) == (status, "cleaned up\ninterrupted; dataguard-out is as it was before\n")
     assert time.monotonic() - started < 5
 
 

@@ -282,3 +282,33 @@ def test_only_the_operating_systems_refusals_become_output_errors(tmp_path: Path
         _ = 1 // 0
     with pytest.raises(OutputError, match="permission denied"), writing(tmp_path):
         raise PermissionError(13, "Permission denied")
+
+
+def interrupted(when: str, interruption: type[BaseException]) -> list[str]:
+    """Interrupt a run that writes into `out`, and return what is said of the folder."""
+
+    def stop(_name: str = "") -> None:
+        raise interruption
+
+    try:
+        with prepare(Path("out"), []) as written:
+            written.write_text("report.json", REPORT)
+            if when == "before":
+                stop()
+            if when == "between":
+                written._place = stop  # type: ignore[method-assign]  # as a signal would
+            written.commit()
+            stop()
+    except interruption as error:
+        return error.__notes__
+    return []
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
+def test_an_interruption_knows_what_has_become_of_the_folder(
+    interruption: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert interrupted("before", interruption) == ["out is as it was before"]
+    assert interrupted("between", interruption) == ["out holds outputs of two runs, run again"]
+    assert interrupted("after", interruption) == ["out holds what this run wrote"]
