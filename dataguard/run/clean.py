@@ -23,11 +23,12 @@ from dataguard.run.clean_states import Copied, CopiedFolder, write_states
 from dataguard.run.clean_tables import write_tables
 from dataguard.run.copies import Copy, copy_to
 from dataguard.run.dataset import Dataset
-from dataguard.run.outputs import CLEAN_MARK, writing
+from dataguard.run.outputs import writing
 from dataguard.run.remaining import Kept, kept_rows, recorded
 from dataguard.run.request import Request
 from dataguard.shards.form import form_of
 from dataguard.shards.model import Shard
+from dataguard.shards.names import CLEAN_MARK
 from dataguard.version import __version__
 
 

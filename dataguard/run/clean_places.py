@@ -10,8 +10,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from dataguard.run.outputs import CLEAN_MARK
 from dataguard.shards.model import Shard
+from dataguard.shards.names import CLEAN_MARK
 
 
 def folders_of(shards: Sequence[Shard]) -> dict[Path, PurePath]:
