@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from dataguard.expectations.attention_mask_binary import ExpectAttentionMaskToBeBinary
 from dataguard.expectations.attention_mask_padding import ExpectAttentionMaskToMatchPadding
 from dataguard.expectations.base import Expectation
+from dataguard.expectations.bos_at_starts import ExpectBosAtDocumentStarts
+from dataguard.expectations.boundaries_consistent import ExpectDocumentBoundariesToBeConsistent
 from dataguard.expectations.columns_exist import ExpectColumnsToExist
 from dataguard.expectations.digit_runs import ExpectDigitRunsToBeBelow
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
+from dataguard.expectations.eos_at_ends import ExpectEosAtDocumentEnds
+from dataguard.expectations.eos_supervised import ExpectEosToBeSupervised
 from dataguard.expectations.equal_lengths import ExpectColumnsToHaveEqualLengths
 from dataguard.expectations.labels_align import ExpectLabelsToAlignWithInputIds
 from dataguard.expectations.labels_in_vocabulary import ExpectLabelsToBeInVocabulary
+from dataguard.expectations.labels_not_crossing import ExpectLabelsNotToCrossDocuments
 from dataguard.expectations.metric_between import ExpectMetricToBeBetween
+from dataguard.expectations.no_eos_inside import ExpectNoEosInsideDocuments
 from dataguard.expectations.padding_contiguous import ExpectPaddingToBeContiguous
+from dataguard.expectations.padding_ignored import ExpectPaddingToBeIgnoredInLabels
 from dataguard.expectations.padding_side import ExpectPaddingSideToBe
 from dataguard.expectations.periodic import ExpectRowsNotToBePeriodic
+from dataguard.expectations.positions_consistent import ExpectPositionIdsToBeConsistent
 from dataguard.expectations.row_count import ExpectRowCountToBeBetween
 from dataguard.expectations.row_token_share import ExpectRowTokenShareToBeBelow
 from dataguard.expectations.rows_contain_tokens import ExpectRowsToContainTokens
@@ -52,13 +61,22 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectTokenIdsToBeAssigned,
         ExpectUnknownTokenFractionToBeBelow,
         ExpectRowsToContainTokens,
+        ExpectBosAtDocumentStarts,
+        ExpectEosAtDocumentEnds,
+        ExpectNoEosInsideDocuments,
         ExpectTruncationToBeConsistentAcrossSources,
         ExpectPaddingSideToBe,
         ExpectPaddingToBeContiguous,
         ExpectAttentionMaskToMatchPadding,
+        ExpectAttentionMaskToBeBinary,
         ExpectLabelsToAlignWithInputIds,
         ExpectLabelsToBeInVocabulary,
+        ExpectPaddingToBeIgnoredInLabels,
         ExpectSupervisedTokensToBeBetween,
+        ExpectEosToBeSupervised,
+        ExpectLabelsNotToCrossDocuments,
+        ExpectPositionIdsToBeConsistent,
+        ExpectDocumentBoundariesToBeConsistent,
         ExpectRowsNotToBePeriodic,
         ExpectSymbolFractionToBeBelow,
         ExpectDigitRunsToBeBelow,

@@ -102,20 +102,16 @@ class Context:
         if name == "manifest":
             fix = "judge the whole folder that `datasets` (or the writer of an index.json) saved"
             return None if self.manifests else Unjudged("no manifest lies beside the shards", fix)
-        if name in COLUMNS_FOR_WHEN:
-            return self._absent_columns(name)
         if name in VOCABULARY_FIELDS:
             return self._absent_of_vocabulary(name)
-        if self.has(name):
-            return None
-        if name in self.parameters:
+        if name in self.parameters and not self.has(name):
             return _not_given(name) if self.parameters[name] is None else None
-        return Unjudged(f"no shard has a column {name}", f"give --column {name}=NAME where it has another name")
+        return self._absent_column(name)
 
-    def _absent_columns(self, name: str) -> Unjudged | None:
-        """Return that there is none of several columns, of which one is enough."""
-        roles = COLUMNS_FOR_WHEN[name]
-        if any(role.endswith(roles) for shard in self.intact for role in shard.roles):
+    def _absent_column(self, name: str) -> Unjudged | None:
+        """Return that there is no such column, or none of several of which one is enough."""
+        roles = COLUMNS_FOR_WHEN.get(name, (name,))
+        if any(self.has(role) for role in roles):
             return None
         fix = f"give --column {roles[0]}=NAME where it has another name"
         return Unjudged(f"no shard has a column {' or '.join(roles)}", fix)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
-from dataguard.metrics.base import Attention, kernel
-from dataguard.metrics.boundaries import FITS, boundaries_of
+from dataguard.metrics.base import Attention, Metric, Numbers, kernel
+from dataguard.metrics.boundaries import FITS, MISSING, boundaries_of
 from dataguard.shards.batch import Batch, attention_of, frozen
 from dataguard.shards.roles import ATTENTION_MASK, companion
 
@@ -19,6 +23,8 @@ WHOLE, BY_COLUMN, BY_MASK, BY_EOS = range(4)
 DOCUMENT_IDS, CU_SEQLENS, SEQ_LENGTHS = "document_ids", "cu_seqlens", "seq_lengths"
 TELLING = (DOCUMENT_IDS, CU_SEQLENS, SEQ_LENGTHS)
 """Roles that say where documents begin; the first that a shard has decides."""
+NO_FAULT = 9
+"""Stands above every fault while the worst is looked for."""
 
 
 @dataclass(frozen=True)
@@ -203,3 +209,63 @@ def split_at(values, offsets, eos, marks, by):  # type: ignore[no-untyped-def]
                 marks[place] = BEGINS
                 by[row] = BY_EOS
                 ended = False
+
+
+@dataclass(frozen=True)
+class BoundaryFaults(Metric):
+    """What is wrong with a row's cu_seqlens or seq_lengths (`metrics.boundaries`), in the order of the faults.
+
+    `told` is false where the row does not pair with its mask, or has neither. `value` is the number that is wrong. Where all
+    that is wrong is that another column divides the row otherwise, `position` is the first token of a document in one of them
+    alone (-1: none).
+    """
+
+    gives: ClassVar[Mapping[str, Any]] = {
+        "told": pl.Boolean,
+        "fault": pl.UInt8,
+        "value": pl.Int64,
+        "position": pl.Int32,
+    }
+    documents: Documents
+
+    def reads(self) -> tuple[str, ...]:
+        return (self.documents.attention.column,)
+
+    def may_read(self) -> tuple[str, ...]:
+        return self.documents.roles
+
+    def compute(self, batch: Batch) -> Numbers:
+        attention = self.documents.attention
+        own, (_, paired) = batch.column(attention.column), attention.of(batch)
+        told, worst = np.zeros(batch.rows, np.bool_), np.full(batch.rows, NO_FAULT)
+        value, position = np.zeros(batch.rows, np.int64), np.full(batch.rows, -1)
+        sayings = []
+        if batch.has(companion(attention.column, DOCUMENT_IDS)):
+            sayings.append(self.documents.of(batch))
+        for role in TELLING[1:]:
+            if not batch.has(companion(attention.column, role)):
+                continue
+            found = boundaries_of(batch, attention, role, self.documents.maybe_pad(batch))
+            sayings.append(self.documents.by_boundaries(batch, role))
+            told |= found.told
+            worse = found.told & (found.faults != FITS) & (found.faults < worst)
+            worst[worse], value[worse] = found.faults[worse], found.values[worse]
+        for one, other in itertools.pairwise(sayings):
+            both = frozen(one.known & other.known & (worst == NO_FAULT))
+            differ(own.offsets, one.marks, other.marks, both, position)
+            worst[position >= 0] = MISSING
+        worst[worst == NO_FAULT] = FITS
+        return {"told": told & paired, "fault": worst, "value": value, "position": position}
+
+
+@kernel
+def differ(offsets, one, other, rows, position):  # type: ignore[no-untyped-def]
+    """Find the first place that begins a document in one of two sayings alone, padding left out. position (R,) changes."""
+    for row in range(offsets.size - 1):
+        if not rows[row]:
+            continue
+        for place in range(offsets[row], offsets[row + 1]):
+            inside = one[place] != OUTSIDE and other[place] != OUTSIDE
+            if inside and one[place] != other[place]:
+                position[row] = place - offsets[row]
+                break

@@ -140,8 +140,9 @@ class Crossing(Metric):
     """Targets of a row whose context is another document: how many, the first one's position and label (-1, 0: none).
 
     `known` is false where ids and labels do not pair, or the row's documents are not known. With shift 0 the label at a later
-    document's first token is one, with shift 1 the label at a document's last token that another one follows; and where eos
-    alone divides the row also the one at an eos that nothing follows, unless it is the padding behind. `by` says what divides the row.
+    document's first token is one, with shift 1 the label at a document's last token that another one follows. Where eos alone
+    divides the row, the label at an eos that nothing follows is one too, unless it is the padding behind. `by` says what
+    divides the row.
     """
 
     gives: ClassVar[Mapping[str, Any]] = {
