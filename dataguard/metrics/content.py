@@ -13,7 +13,7 @@ import polars as pl
 
 from dataguard.metrics.base import Attention, Metric, Numbers, kernel
 from dataguard.metrics.characters import OTHER, WHITE, summaries
-from dataguard.metrics.tables import Flags, flags
+from dataguard.metrics.tables import Flags, few_or_many
 from dataguard.shards.batch import Batch, frozen
 from dataguard.vocabulary.model import CharacterTable
 
@@ -47,8 +47,10 @@ class Content(Metric):
     def compute(self, batch: Batch) -> Numbers:
         column = batch.column(self.attention.column)
         attended, paired = self.attention.of(batch)
-        special, counts = flags(self.special), np.zeros((5, batch.rows), np.int64)
-        count_content(column.values, column.offsets, attended, special, _invisible(self.characters), counts)
+        counts = np.zeros((5, batch.rows), np.int64)
+        count_content(
+            column.values, column.offsets, attended, *few_or_many(self.special), _invisible(self.characters), counts
+        )
         blank = (counts[1] > 0) & (counts[4] == 0)
         for row in np.flatnonzero(blank):
             own = slice(column.offsets[row], column.offsets[row + 1])
@@ -76,23 +78,43 @@ def _invisible(table: CharacterTable | None) -> Flags:
 
 
 @kernel
-def count_content(values, offsets, attended, special, invisible, counts):  # type: ignore[no-untyped-def]
-    """Count each row's attended, content and visible tokens, and find its first and last attended id.
+def count_content(values, offsets, attended, few, many, invisible, counts):  # type: ignore[no-untyped-def]
+    """Count each row's attended and content tokens, and find its first and last attended id.
 
-    counts, shape (5, R): attended, content, first id, last id (-1 where nothing is attended), visible.
+    Special ids stand in `few`, which is compared with (in loops that use the whole width of a core), or in the table `many`.
+    counts, shape (5, R): attended, content, first id, last id (-1 where nothing is attended), and whether any content is
+    visible.
     """
     for row in range(offsets.size - 1):
-        some, content, first, last, visible = 0, 0, -1, -1, 0
-        for place in range(offsets[row], offsets[row + 1]):
-            if attended[place]:
-                token = np.int64(values[place])
-                if some == 0:
-                    first = token
-                last = token
-                some += 1
-                if not (0 <= token < special.size and special[token]):
-                    content += 1
-                    if not (0 <= token < invisible.size and invisible[token]):
-                        visible += 1
+        own, seen = values[offsets[row] : offsets[row + 1]], attended[offsets[row] : offsets[row + 1]]
+        some = 0
+        for place in range(own.size):
+            some += seen[place]
+        content = some
+        for special in few:
+            for place in range(own.size):
+                content -= seen[place] & (own[place] == special)
+        if many.size:
+            for place in range(own.size):
+                token = own[place]
+                if 0 <= token < many.size and many[token] and seen[place]:
+                    content -= 1
+        first, last, visible = -1, -1, 0
+        if some:
+            left, right = 0, own.size - 1
+            while not seen[left]:
+                left += 1
+            while not seen[right]:
+                right -= 1
+            first, last = own[left], own[right]
+        place = 0
+        while content and place < own.size and not visible:
+            token = own[place]
+            hidden = not seen[place] or (0 <= token < invisible.size and invisible[token])
+            hidden = hidden or (0 <= token < many.size and many[token])
+            for special in few:
+                hidden = hidden or token == special
+            visible = 0 if hidden else 1
+            place += 1
         counts[0, row], counts[1, row], counts[2, row] = some, content, first
         counts[3, row], counts[4, row] = last, visible

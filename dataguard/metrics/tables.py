@@ -34,6 +34,18 @@ def flags(ids: tuple[int, ...]) -> Flags:
     return frozen(table)
 
 
+FEW = 8
+"""Ids up to which comparing with each is faster than looking up a table."""
+
+
+@lru_cache(maxsize=64)
+def few_or_many(ids: tuple[int, ...]) -> tuple[npt.NDArray[np.int64], Flags]:
+    """Return ids to compare with, and a table of ids (`flags`): one of the two is empty."""
+    if len(ids) <= FEW:
+        return frozen(np.array(ids, np.int64)), frozen(np.zeros(0, np.uint8))
+    return frozen(np.zeros(0, np.int64)), flags(ids)
+
+
 @lru_cache(maxsize=8)
 def white(table: CharacterTable | None) -> Flags:
     """Return 1 at each id that stands for white space alone; nothing where no characters are known."""
