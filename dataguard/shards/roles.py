@@ -11,11 +11,12 @@ ATTENTION_MASK = "attention_mask"
 LABELS = "labels"
 PER_TOKEN = (ATTENTION_MASK, LABELS, "position_ids", "document_ids", "loss_mask")
 """Roles with one value for each token, beside input_ids itself."""
+BOUNDARIES = ("cu_seqlens", "seq_lengths")
+"""Roles that say where the documents of a row begin, or how long they are."""
 ROLES = (
     INPUT_IDS,
     *PER_TOKEN,
-    "cu_seqlens",
-    "seq_lengths",
+    *BOUNDARIES,
     "source",
     "text",
     "prompt_ids",
@@ -45,9 +46,14 @@ def companion(column: str, role: str) -> str:
     return role
 
 
+def is_role(name: str) -> bool:
+    """Whether a name is a role, or one with a prefix: chosen_input_ids."""
+    return name in ROLES or name.endswith(tuple(f"_{role}" for role in ROLES))
+
+
 def role_of(column: str) -> str:
     """Return the role that a column's name stands for: chosen_labels plays labels; an unknown name input_ids."""
-    for role in (INPUT_IDS, *PER_TOKEN):
+    for role in (INPUT_IDS, *PER_TOKEN, *BOUNDARIES):
         if column == role or column.endswith(f"_{role}"):
             return role
     return column if column in ROLES else INPUT_IDS
@@ -96,7 +102,8 @@ def resolve(schema: pa.Schema, mapped: Mapping[str, str]) -> dict[str, str]:
 
     Every column plays the role of its own name. A mapping (`--column`, a suite's `columns`) comes first; without
     one, and without a column called input_ids, the column called tokens, token_ids or ids is taken as input_ids, or
-    the only column of integer lists.
+    the only column of integer lists. One with a prefix brings its companions: where chosen_input_ids is input_ids,
+    chosen_labels is labels.
     """
     names = set(schema.names)
     found = {name: name for name in names if name not in mapped}
@@ -106,4 +113,9 @@ def resolve(schema: pa.Schema, mapped: Mapping[str, str]) -> dict[str, str]:
         usual = [name for name in USUAL_NAMES if name in candidates]
         if usual or len(candidates) == 1:
             found[INPUT_IDS] = (usual or candidates)[0]
+    ids = found.get(INPUT_IDS, INPUT_IDS)
+    for role in (*PER_TOKEN, *BOUNDARIES) if ids != INPUT_IDS else ():
+        beside = companion(ids, role)
+        if role not in mapped and beside in names:
+            found[role] = beside
     return found
