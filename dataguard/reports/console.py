@@ -36,6 +36,7 @@ def print_report(result: Result, console: Console, out: Path | None) -> None:
     """
     page = Page(console)
     headline(result, page)
+    partial(result.meta, page)
     took(result.meta, page)
     table(result, page)
     for told in groups(ranked(result)):
@@ -61,6 +62,13 @@ def headline(result: Result, page: Page) -> None:
         )
     verdict = f"suite {printable(result.suite_name)}: {result.verdict()}"
     page.labelled(word, "; ".join(filter(None, [verdict, ", ".join(amounts)])), style, 6)
+
+
+def partial(meta: Mapping[str, Any], page: Page) -> None:
+    """Tell that not all rows were judged, before anybody believes the verdict to be about all of them."""
+    if meta.get("partial"):
+        judged = f"only the first {counted(meta['head'], 'row')} of each shard (--head)"
+        page.labelled("part", f"{judged}; {number(meta['rows_not_read'])} behind them not judged", "bold yellow", 6)
 
 
 def took(meta: Mapping[str, Any], page: Page) -> None:
@@ -210,6 +218,8 @@ def places(meta: Mapping[str, Any], page: Page, out: Path | None) -> None:
         entries.append(("rejected.parquet", "all rejected rows: shard, row, types, reasons" if rejected else "no rows"))
     if rejected and (copied := _copied(meta.get("quarantine", {}), rejected)):
         entries.append(("quarantine", copied))
+    if (clean := meta.get("clean") or {}).get("written"):
+        entries.append(("clean", f"the {counted(clean['rows'], 'row')} that remain, laid out as they were"))
     for place, (name, what) in enumerate(entries):
         label = Text("out   " if place == 0 else "      ", style="bold")
         page.line(label + Text(printable(out / name)) + Text(f"  {what}" if what else "", style="dim"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -53,6 +54,7 @@ def _head(shard: OpenShard, most: int) -> Head:
     return Head(shard, most, units)
 
 
-def rows_left_out(dataset: Dataset) -> int:
-    """Return how many rows stand behind the heads of a data set."""
-    return sum(each.whole.rows - each.rows for each in dataset.opened if isinstance(each, Head))
+def describe_head(dataset: Dataset, most: int | None) -> dict[str, Any]:
+    """Return what a report says of it: whether it is partial, by which option, and how many rows nobody read."""
+    left_out = sum(each.whole.rows - each.rows for each in dataset.opened if isinstance(each, Head))
+    return {"partial": left_out > 0, **({} if most is None else {"head": most, "rows_not_read": left_out})}

@@ -12,7 +12,8 @@ from dataguard.errors import SuiteError
 from dataguard.expectations.context import Context, MetricTable, ShardFacts
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.result import Result
-from dataguard.run.dataset import Dataset, demand_token_column, open_dataset, paths_of, source_of_rows
+from dataguard.run.columns import demand_columns, refuse_unknown_roles
+from dataguard.run.dataset import Dataset, open_dataset, paths_of, source_of_rows
 from dataguard.run.describe import (
     account,
     describe_columns,
@@ -22,7 +23,7 @@ from dataguard.run.describe import (
     describe_vocabulary,
 )
 from dataguard.run.fill import fill
-from dataguard.run.head import first_rows, rows_left_out
+from dataguard.run.head import describe_head, first_rows
 from dataguard.run.judge import judge
 from dataguard.run.plan import make_plan
 from dataguard.run.record import read_record
@@ -60,6 +61,7 @@ def run(request: Request) -> Judged:
     Raises:
         UsageError: The suite, the vocabulary or DATA is unusable, or nothing could be judged.
     """
+    refuse_unknown_roles(request.columns)
     known = Known(request.plugins)
     suite = None if request.suite is None else load_suite(request.suite, request.parameters, known)
     if request.record is None:
@@ -74,7 +76,7 @@ def run(request: Request) -> Judged:
         taken.append(f"suite {suite.name}, by the columns")
     mapped = {**suite.columns, **request.columns}
     shards = dataset.facts(mapped)
-    demand_token_column(shards, [each.expectation.column for each in suite.expectations])
+    demand_columns(shards, suite, request)
     tokenizer = request.tokenizer
     if tokenizer is None and not (request.model is not None and has_tokenizer(Path(request.model))):
         tokenizer = beside_data(paths_of(request.data))
@@ -110,8 +112,7 @@ def run(request: Request) -> Judged:
     meta = {
         "suite": {"name": suite.name, "origin": suite.origin, "chosen": request.suite is None},
         "fail_on": request.fail_on,
-        "partial": request.head is not None and rows_left_out(dataset) > 0,
-        "head": request.head,
+        **describe_head(dataset, request.head),
         "shards": describe_shards(context),
         "rows": sum(shard.rows for shard in context.intact),
         "tokens": sum(shard.tokens for shard in context.intact),
