@@ -18,6 +18,8 @@ EXAMPLES = """
 dataguard catalogue
 
 dataguard catalogue expect_token_ids_to_be_in_vocabulary
+
+dataguard catalogue --metrics
 """
 
 
@@ -27,6 +29,10 @@ def catalogue(
         typer.Argument(metavar="TYPE", show_default=False, help="Tell of one expectation alone, and all of it."),
     ] = None,
     *,
+    metrics: Annotated[
+        bool,
+        typer.Option("--metrics", help="List the numbers that expect_metric_to_be_between can bound; TYPE names one."),
+    ] = False,
     plugins: Annotated[
         list[str] | None,
         typer.Option("--plugin", metavar="MODULE", help="Tell of a plugin's expectations too; it is imported."),
@@ -34,6 +40,9 @@ def catalogue(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """List the expectations; of one, its arguments, defaults and reasons."""
+    if metrics:
+        _list_metrics(type, as_json=as_json)
+        return
     import json
 
     from rich.console import Console
@@ -52,6 +61,32 @@ def catalogue(
     sheet = Sheet(sys.stdout)
     for each in described:
         _print(each, Console(file=sheet, highlight=False), whole=type is not None)
+    say(sheet.text(), sys.stdout)
+
+
+def _list_metrics(name: str | None, *, as_json: bool) -> None:
+    """Tell of every number that has a name, or of one."""
+    import json
+
+    from rich.console import Console
+
+    from dataguard.cli.streams import Sheet, say
+    from dataguard.metrics.named import NUMBERS
+    from dataguard.reports.page import Page
+
+    if name is not None and name not in NUMBERS:
+        raise UsageError(f"no metric is called {name}", fix=nearest(name, NUMBERS))
+    chosen = NUMBERS if name is None else {name: NUMBERS[name]}
+    described = [{"metric": each, "what": of.meaning, "needs": list(of.needs)} for each, of in chosen.items()]
+    if as_json:
+        say(json.dumps(described if name is None else described[0], indent=2, ensure_ascii=False) + "\n", sys.stdout)
+        return
+    sheet = Sheet(sys.stdout)
+    page = Page(Console(file=sheet, highlight=False))
+    width = max(map(len, NUMBERS)) + 2
+    for each, of in chosen.items():
+        needs = f" (needs {', '.join(of.needs)})" if of.needs else ""
+        page.labelled(each, f"{of.meaning}{needs}", "cyan", width)
     say(sheet.text(), sys.stdout)
 
 

@@ -30,7 +30,7 @@ class ExpectRowsToBeUnique(RowExpectation):
     reasons: ClassVar[tuple[str, ...]] = ("duplicate",)
     fix: ClassVar[str] = "keep one copy of each row: rejected.parquet lists the others"
 
-    columns: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    columns: Annotated[tuple[str, ...], Field(min_length=1)] = (INPUT_IDS,)
 
     @model_validator(mode="after")
     def _one_meaning(self) -> Self:
@@ -41,7 +41,8 @@ class ExpectRowsToBeUnique(RowExpectation):
 
     @property
     def _compared(self) -> tuple[str, ...]:
-        return (self.column,) if self.columns is None else tuple(dict.fromkeys(self.columns))
+        """The columns that a suite names; where it names none, the one that it names as `column`."""
+        return tuple(dict.fromkeys(self.columns)) if "columns" in self.model_fields_set else (self.column,)
 
     def columns_read(self, context: Context) -> Sequence[str]:
         return self._compared

@@ -8,6 +8,7 @@ import pytest
 
 from dataguard.cli import run
 from dataguard.expectations import EXPECTATIONS
+from dataguard.metrics.named import NUMBERS
 
 
 def test_lists_every_expectation(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,3 +32,23 @@ def test_json_can_be_read_by_programs(capsys: pytest.CaptureFixture[str]) -> Non
     one = json.loads(capsys.readouterr().out)
     assert one["arguments"] == {"column": "input_ids", "min_value": 1, "max_value": None}
     assert one["reasons"] == ["too_few_rows", "too_many_rows"]
+
+
+def test_lists_every_metric_with_its_meaning_and_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["catalogue", "--metrics"]) == 0
+    lines = capsys.readouterr().out.split("\n")
+    assert [line.split()[0] for line in lines if line and not line.startswith(" ")] == list(NUMBERS)
+    assert "(needs characters)" in next(line for line in lines if line.startswith("digit_run "))
+
+
+def test_tells_of_one_metric_and_refuses_one_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["catalogue", "unknown_fraction", "--metrics", "--json"]) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert (one["metric"], one["needs"]) == ("unknown_fraction", ["unk"])
+    assert run(["catalogue", "unknown_fractions", "--metrics"]) == 2
+    assert "did you mean unknown_fraction" in capsys.readouterr().err
+
+
+def test_metrics_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["catalogue", "--metrics", "--json"])
+    assert [each["metric"] for each in json.loads(capsys.readouterr().out)] == list(NUMBERS)
