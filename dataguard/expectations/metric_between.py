@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import WithJsonSchema, field_validator, model_validator
 
 from dataguard.errors import nearest
 from dataguard.expectations.base import CannotJudge, Judgement, RowExpectation, first_reason
@@ -27,7 +27,7 @@ class ExpectMetricToBeBetween(RowExpectation):
     reasons: ClassVar[tuple[str, ...]] = ("below", "above")
     fix: ClassVar[str] = "look at these rows with dataguard show, and leave them out or widen the bounds"
 
-    metric: str
+    metric: Annotated[str, WithJsonSchema({"type": "string", "enum": sorted(NUMBERS)})]
     min_value: int | float | None = None
     max_value: int | float | None = None
 

@@ -1,0 +1,151 @@
+"""Compile every kernel now, into the cache on disk: for an image, or before the first of many processes starts."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numba.core.dispatcher import Dispatcher
+from pydantic import ValidationError
+
+from dataguard.expectations.base import Expectation
+from dataguard.expectations.context import Context, ShardFacts
+from dataguard.metrics.base import Metric
+from dataguard.run.plan import metrics_of
+from dataguard.run.warm import warm
+from dataguard.shards.roles import INPUT_IDS, ROLES
+from dataguard.vocabulary.model import CharacterTable, Vocabulary
+
+PER_ROW = ("source", "text", "prompt_length")
+"""Roles that hold no list of numbers."""
+WIDTHS = (pa.int32(), pa.int64())
+"""What kernels see ids as."""
+
+
+@dataclass(frozen=True)
+class Warmed:
+    """What has been compiled.
+
+    Args:
+        kernels: Loops that are ready.
+        variants: Combinations of types that they are ready for.
+        compiled: How many of these were not in the cache.
+        seconds: How long it took.
+        cache: The folder that holds them; None where none can be written.
+        left_out: Expectations of plugins that could not be asked, for want of arguments that they accept.
+    """
+
+    kernels: int
+    variants: int
+    compiled: int
+    seconds: float
+    cache: str | None
+    left_out: tuple[str, ...] = ()
+
+
+def warm_all(table: Mapping[str, type[Expectation]], note: Callable[[str], None] = lambda _: None) -> Warmed:
+    """Compile the kernels of all metrics of all expectations, for the types of columns that occur.
+
+    Args:
+        table: The expectations.
+        note: Told once when it takes more than a second.
+    """
+    started = time.perf_counter()
+    examples = {name: list(examples_of(kind)) for name, kind in table.items()}
+    asked = [each for some in examples.values() for each in some]
+    for roles in role_sets():
+        contexts = [Context(vocabulary, [_shard(roles)], sources=("a",)) for vocabulary in vocabularies()]
+        metrics: dict[Metric, None] = {}
+        for context, expectation in itertools.product(contexts, asked):
+            metrics |= dict.fromkeys(metrics_of(expectation, context))
+        warm(list(metrics), _types(roles), note)
+        note = _silent
+    found = list(_dispatchers())
+    ready = [each for each in found if each.signatures]
+    caches = {str(each.stats.cache_path) for each in ready if each.stats.cache_path}
+    return Warmed(
+        kernels=len(ready),
+        variants=sum(len(each.signatures) for each in ready),
+        compiled=sum(len(each.stats.cache_misses) for each in ready),
+        seconds=time.perf_counter() - started,
+        cache=min(caches, default=None),
+        left_out=tuple(name for name, some in examples.items() if not some),
+    )
+
+
+def _silent(_: str) -> None:
+    """Say nothing: it has been said."""
+
+
+def role_sets() -> Iterator[tuple[str, ...]]:
+    """Yield the columns that a shard may have: all, the ids alone, and the ids with each other one."""
+    others = [role for role in sorted(ROLES) if role != INPUT_IDS and role not in PER_ROW]
+    yield (INPUT_IDS, *others)
+    yield (INPUT_IDS,)
+    yield from ((INPUT_IDS, role) for role in others)
+
+
+def _types(roles: Iterable[str]) -> Iterator[dict[str, pa.DataType]]:
+    """Yield the types that these columns may have: the ids and the others each narrow and wide."""
+    for ids, rest in itertools.product(WIDTHS, repeat=2):
+        yield {role: pa.list_(ids if role == INPUT_IDS else rest) for role in roles}
+
+
+def _shard(roles: Iterable[str]) -> ShardFacts:
+    schema = pa.schema([(role, pa.list_(pa.int32())) for role in roles])
+    return ShardFacts("a", layout="arrow_stream", schema=schema, roles={role: role for role in roles}, rows=1, tokens=1)
+
+
+def vocabularies() -> Iterator[Vocabulary]:
+    """Yield what may be known of a vocabulary: everything, a pad that is eos too, and nothing."""
+    table = CharacterTable("warm", np.frombuffer(b"abcdefgh", np.uint8), np.arange(9, dtype=np.int64))
+    ids = {"pad": 0, "bos": 1, "eos": 2, "unk": 3}
+    whole = {"size": 8, "base_size": 4, "embedding_rows": 8, "characters": table, "special": ids}
+    yield Vocabulary(**whole, **ids, reserved=frozenset({6}), unassigned=frozenset({7}))  # type: ignore[arg-type]
+    yield Vocabulary(**whole, **{**ids, "pad": 2})  # type: ignore[arg-type]
+    yield Vocabulary()
+
+
+def examples_of(kind: type[Expectation]) -> Iterator[Expectation]:
+    """Yield an expectation with the least arguments, then with each other choice of each argument that is a choice."""
+    schema = kind.model_json_schema()
+    least = {name: _sample(schema["properties"][name]) for name in schema.get("required", ())}
+    chosen = [{name: choice} for name, field in schema["properties"].items() for choice in _choices(field)]
+    for each in ({}, *chosen):
+        with suppress(ValidationError):
+            yield kind.model_validate({**least, **each})
+
+
+def _choices(schema: Mapping[str, Any]) -> list[Any]:
+    """Return the values of an argument that has few."""
+    among = [each for alternative in schema.get("anyOf", ()) for each in _choices(alternative)]
+    return [*among, *schema.get("enum", ()), *([False, True] if schema.get("type") == "boolean" else [])]
+
+
+def _sample(schema: Mapping[str, Any]) -> Any:
+    """Return a value that an argument may have."""
+    if "anyOf" in schema:
+        return _sample(schema["anyOf"][0])
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema.get("type") == "array":
+        return [_sample(each) for each in schema.get("prefixItems", [schema.get("items", {})])]
+    if schema.get("type") == "object":
+        return {"a": _sample(schema.get("additionalProperties", {}))}
+    return {"integer": max(1, schema.get("minimum", 1)), "number": schema.get("minimum", 0)}.get(
+        schema.get("type", ""), INPUT_IDS
+    )
+
+
+def _dispatchers() -> Iterator[Dispatcher]:
+    """Yield every kernel that has been loaded, once."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("dataguard.")]
+    found = {id(each): each for module in modules for each in vars(module).values() if isinstance(each, Dispatcher)}
+    yield from found.values()
