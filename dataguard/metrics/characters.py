@@ -23,6 +23,10 @@ from dataguard.vocabulary.characters import code_point_classes
 from dataguard.vocabulary.model import CharacterTable
 
 OTHER, LETTER, DIGIT, SYMBOL, WHITE = range(5)
+WIDTH, MOST, AT_ONCE = 12, 127, 32
+"""Bits of a class in a packed count, characters of a class that an id may have there, and ids that are added at once."""
+MASK = (1 << WIDTH) - 1
+SLOW = 1 << 62
 WHOLE, HEAD, TAIL, BEST = 5, 6, 7, 8
 """Places in an id's summary behind its characters by class: whether its bytes are whole characters, its digits at the
 start, at the end, and the most in a row."""
@@ -64,9 +68,10 @@ class Characters(Metric):
         attended, _ = self.attention.of(batch)
         numbers = np.zeros((len(self.gives), batch.rows), np.int64)
         table = self.table
-        summary, special, classes = summaries(table), flags(self.special), code_point_classes()
+        counted, summary = packed(table, self.special), summaries(table)
+        bytes_of, special, classes = (table.data, table.offsets), flags(self.special), code_point_classes()
         count_characters(
-            column.values, column.offsets, attended, special, table.data, table.offsets, classes, summary, numbers
+            column.values, column.offsets, attended, special, counted, summary, *bytes_of, classes, numbers
         )
         return dict(zip(self.gives, numbers, strict=True))
 
@@ -77,6 +82,20 @@ def summaries(table: CharacterTable) -> npt.NDArray[np.int32]:
     summary = np.zeros((len(table), 9), np.int32)
     summarise(table.data, table.offsets, code_point_classes(), summary)
     return frozen(summary)
+
+
+@lru_cache(maxsize=4)
+def packed(table: CharacterTable, special: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Return each id's characters by class in one number, WIDTH bits a class, so that many ids are added at once.
+
+    SLOW marks what cannot be: special ids, cut characters, and more than MOST characters of a class. Shape (size,), int64.
+    """
+    summary = summaries(table).astype(np.int64)
+    by_class = summary[:, : WHITE + 1]
+    codes = (by_class << (WIDTH * np.arange(WHITE + 1))).sum(axis=1)
+    slow = (summary[:, WHOLE] == 0) | (by_class > MOST).any(axis=1)
+    slow[[token for token in special if token < len(codes)]] = True
+    return frozen(np.where(slow, SLOW, codes))
 
 
 @kernel
@@ -132,46 +151,49 @@ def summarise(data, offsets, classes, summary):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_characters(values, offsets, attended, special, data, starts, classes, summary, numbers):  # type: ignore[no-untyped-def]
+def count_characters(values, offsets, attended, special, packed, summary, data, starts, classes, numbers):  # type: ignore[no-untyped-def]
     """Count each row's characters by class, and its longest run of digits.
 
-    data, starts: the bytes of each id. summary: see `summaries`. numbers, shape (7, R), int64, zeros, as `Characters.gives`.
+    packed, summary: see the functions of these names. data, starts: the bytes of each id. numbers, shape (7, R), int64, zeros,
+    as `Characters.gives`.
     """
     for row in range(offsets.size - 1):
-        start = offsets[row]
+        own, seen = values[offsets[row] : offsets[row + 1]], attended[offsets[row] : offsets[row + 1]]
         code, wanted, lowest = np.int64(0), np.int64(0), np.int64(0)
         run, run_position, best, best_position = np.int64(0), np.int64(-1), np.int64(0), np.int64(-1)
-        begun = np.int64(-1)  # the token that holds the first byte of the character at hand
-        for place in range(start, offsets[row + 1]):
-            token = np.int64(values[place])
-            known = 0 <= token < starts.size - 1
-            if not attended[place] or not known or (token < special.size and special[token]):
+        total, added = np.int64(0), 0
+        for place in range(own.size):
+            token = own[place]
+            if not seen[place] or token < 0 or token >= packed.size:
                 wanted, run = np.int64(0), np.int64(0)
                 continue
-            if not wanted and summary[token, WHOLE]:
-                for kind in range(5):
-                    numbers[kind, row] += summary[token, kind]
-                digits = summary[token, DIGIT]
+            spelled = packed[token]
+            if wanted == 0 and spelled < SLOW:
+                total += spelled
+                added += 1
+                if added == AT_ONCE:
+                    for kind in range(5):
+                        numbers[kind, row] += (total >> (WIDTH * kind)) & MASK
+                    total, added = np.int64(0), 0
+                digits = (spelled >> (WIDTH * DIGIT)) & MASK
                 if digits == 0:
-                    if starts[token] < starts[token + 1]:
-                        run = np.int64(0)
+                    run = np.int64(0) if spelled else run
                     continue
                 if run == 0:
-                    run_position = place - start
+                    run_position = place
                 if run + summary[token, HEAD] > best:
                     best, best_position = run + summary[token, HEAD], run_position
                 if summary[token, BEST] > best:
-                    best, best_position = np.int64(summary[token, BEST]), place - start
-                spelled = digits + summary[token, OTHER] + summary[token, LETTER]
-                spelled += summary[token, SYMBOL] + summary[token, WHITE]
-                if digits == spelled:
+                    best, best_position = np.int64(summary[token, BEST]), place
+                if spelled == digits << (WIDTH * DIGIT):
                     run += digits
                 else:
-                    run, run_position = np.int64(summary[token, TAIL]), place - start
+                    run, run_position = np.int64(summary[token, TAIL]), place
+                continue
+            if token < special.size and special[token]:
+                wanted, run = np.int64(0), np.int64(0)
                 continue
             for byte in range(starts[token], starts[token + 1]):
-                if data[byte] & 0xC0 != 0x80:
-                    begun = place - start
                 character, code, wanted, lowest = next_state(np.int64(data[byte]), code, wanted, lowest)
                 if character < 0:
                     continue
@@ -179,10 +201,12 @@ def count_characters(values, offsets, attended, special, data, starts, classes, 
                 numbers[kind, row] += 1
                 if kind == DIGIT:
                     if run == 0:
-                        run_position = begun
+                        run_position = place
                     run += 1
                     if run > best:
                         best, best_position = run, run_position
                 else:
                     run = np.int64(0)
+        for kind in range(5):
+            numbers[kind, row] += (total >> (WIDTH * kind)) & MASK
         numbers[5, row], numbers[6, row] = best, best_position

@@ -46,20 +46,22 @@ class Padding(Metric):
 def padding(offsets, attended, numbers):  # type: ignore[no-untyped-def]
     """Measure each row's padding. numbers, shape (4, R): left, right, inner, position of the first inner one (-1: none)."""
     for row in range(offsets.size - 1):
-        start, stop = offsets[row], offsets[row + 1]
-        first, last = start, stop
-        while first < stop and attended[first] == 0:
-            first += 1
-        while last > first and attended[last - 1] == 0:
-            last -= 1
-        inner, position = 0, -1
-        for place in range(first, last):
-            if attended[place] == 0:
-                if inner == 0:
-                    position = place - start
-                inner += 1
-        numbers[0, row], numbers[1, row] = first - start, stop - last
-        numbers[2, row], numbers[3, row] = inner, position
+        seen = attended[offsets[row] : offsets[row + 1]]
+        some = 0
+        for place in range(seen.size):
+            some += seen[place]
+        left, right = 0, 0
+        while left < seen.size and not seen[left]:
+            left += 1
+        while right < seen.size - left and not seen[seen.size - 1 - right]:
+            right += 1
+        inner, position = seen.size - some - left - right, -1
+        place = left
+        while inner and position < 0:
+            if not seen[place]:
+                position = place
+            place += 1
+        numbers[0, row], numbers[1, row], numbers[2, row], numbers[3, row] = left, right, inner, position
 
 
 @dataclass(frozen=True)
