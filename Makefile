@@ -14,7 +14,7 @@ CORE := $(VENV)/.installed-core
 TEST := $(VENV)/.installed-test
 
 .DEFAULT_GOAL := help
-.PHONY: help validate test cases lint format types check boundscheck wheel-test catalogue clean
+.PHONY: help validate test cases fuzz lint format types check boundscheck wheel-test catalogue clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ test: $(TEST) ## run the tests (ARGS goes to pytest)
 
 cases: $(TEST) ## run the field reports of tests/cases against the command line, as a user would
 	$(BIN)/python tests/cases/run_cases.py tests/cases/hand --command "$(BIN)/dataguard" $(ARGS)
+
+fuzz: $(TEST) ## judge ten thousand damaged files: each must be a finding or a clean read (ARGS='--count N')
+	$(BIN)/python -m tests.fuzz.run $(ARGS)
 
 lint: $(TEST) ## ruff, rules and format
 	$(BIN)/ruff check .
