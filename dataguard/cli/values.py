@@ -27,6 +27,10 @@ class FailOn(StrEnum):
     INFO = "info"
 
 
+FORMS = {"--set": ("NAME=VALUE", "max_length=2048"), "--column": ("ROLE=NAME", "input_ids=tokens")}
+"""How the options that are mappings are given, and an example of each."""
+
+
 def size_of(text: str) -> int:
     """Return a number of bytes: 10GiB, 1.5 GiB, 500MB, 4096.
 
@@ -42,7 +46,7 @@ def size_of(text: str) -> int:
 
 
 def mapping_of(option: str, given: Sequence[str]) -> dict[str, str]:
-    """Return the values of an option that is given as NAME=VALUE, several times.
+    """Return the values of an option that is given as NAME=VALUE (`FORMS`), several times.
 
     Raises:
         UsageError: One is not of that form, or names what another has named.
@@ -51,7 +55,9 @@ def mapping_of(option: str, given: Sequence[str]) -> dict[str, str]:
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise UsageError(f"{each!r} names no value", where=option, fix=f"give {option} NAME=VALUE")
+            form, example = FORMS[option]
+            fix = f"give {option} {form}, such as {option} {example}"
+            raise UsageError(f"{each!r} is no {form}", where=option, fix=fix)
         if name.strip() in values:
             raise UsageError(f"{name.strip()} is given twice", where=option, fix="give it once")
         values[name.strip()] = value.strip()

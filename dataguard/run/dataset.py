@@ -18,7 +18,7 @@ from dataguard.shards.manifest import Manifest
 from dataguard.shards.memory import shards_of
 from dataguard.shards.model import OpenShard, Shard
 from dataguard.shards.opening import misnamed, open_shard
-from dataguard.shards.roles import INPUT_IDS, is_integer_list, resolve
+from dataguard.shards.roles import resolve
 
 NO_ROWS = "it holds the numbers of rows, as datasets caches a selection"
 
@@ -128,30 +128,6 @@ def open_dataset(data: Any, allow: Iterable[str], jobs: int) -> Dataset:
 
 def _is_no_shard(shard: Shard, opened: OpenShard | ShardFault) -> bool:
     return not shard.is_named and not isinstance(opened, ShardFault) and is_indices(opened.schema)
-
-
-def demand_token_column(shards: Sequence[ShardFacts], columns: Iterable[str]) -> None:
-    """Refuse a data set in which nothing can be taken for token ids.
-
-    Args:
-        shards: What is known of each shard.
-        columns: The columns that the suite judges.
-
-    Raises:
-        DataError: No intact shard has input_ids, nor any other of the columns.
-    """
-    intact = [shard for shard in shards if shard.fault is None and shard.schema is not None]
-    if not intact or any(column in shard.roles for shard in intact for column in {INPUT_IDS, *columns}):
-        return
-    schema = intact[0].schema
-    lists = sorted({field.name for shard in intact for field in shard.schema or () if is_integer_list(field.type)})
-    why = (
-        f"columns of integer lists: {', '.join(lists)}"
-        if lists
-        else f"columns: {', '.join(schema.names if schema else ())}"
-    )
-    fix = "say which column holds the token ids: --column input_ids=NAME"
-    raise DataError("no column of token ids was found", where=intact[0].name, why=why, fix=fix)
 
 
 def source_of_rows(shard: Shard, facts: ShardFacts, source_from: SourceFrom | None) -> tuple[str | None, str | None]:

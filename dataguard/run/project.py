@@ -31,17 +31,22 @@ def with_projects(data: Sequence[Path], told: Mapping[str, Any]) -> dict[str, An
         told: Options of the command line, by the names of `dataguard.validate`'s arguments.
 
     Returns:
-        Arguments of `dataguard.validate`; `taken` says what came from which file.
+        Arguments of `dataguard.validate`; `taken` says what came from which file, `columns_from` who asked for a column.
 
     Raises:
         SuiteError: A project file cannot be understood, or says what is not for it to say.
     """
     merged, taken = dict(told), []
+    asked: dict[str, str] = {}
     for project in projects(data):
+        asked |= {role: str(project.file) for role in project.settings.get("columns", ()) if role not in asked}
         used = [key for key, value in _without_length(project, told).items() if _add(merged, key, value)]
         if used:
             taken.append(f"{', '.join(used)} from {project.file}")
-    return {**merged, "taken": taken} if taken else merged
+    if not taken:
+        return merged
+    asked = {role: file for role, file in asked.items() if role not in told.get("columns", {})}
+    return {**merged, "taken": taken} | ({"columns_from": asked} if asked else {})
 
 
 def _without_length(project: Project, told: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -58,6 +58,7 @@ class Request:
         vocab_size: Ids below it can be looked up; wins over everything else.
         parameters: Values for the suite's parameters.
         columns: {role: column}; wins over the suite's.
+        columns_from: Where the columns that no option gives were asked for, by role, for messages.
         vocabulary: What no tokenizer tells, as in a suite; field by field it wins over the suite's.
         source_from: What says a row's source; None takes the column, else the folder, else the split.
         head: Judge the first so many rows of each shard; None judges all.
@@ -77,6 +78,7 @@ class Request:
     vocab_size: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
+    columns_from: Mapping[str, str] = field(default_factory=dict)
     vocabulary: Mapping[str, Any] = field(default_factory=dict)
     source_from: SourceFrom | None = None
     head: int | None = None

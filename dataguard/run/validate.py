@@ -62,6 +62,7 @@ def validate(
     engine: Literal["local"] = "local",
     fail_on: Severity = "critical",
     taken: Sequence[str] = (),
+    columns_from: Mapping[str, str] | None = None,
     watch: Watch | None = None,
 ) -> Result:
     """Judge a data set.
@@ -92,6 +93,7 @@ def validate(
         engine: Where units run; `local` is on threads of this process.
         fail_on: The least severity whose failures make `success` false.
         taken: What the command took from a project file (`run.project`), for the report to name.
+        columns_from: Which project file asked for a column, by role, for messages.
         watch: Is told how the run gets on.
 
     Returns:
@@ -120,6 +122,7 @@ def validate(
         plugins=plugins,
         store=store,
         taken=taken,
+        columns_from=columns_from or {},
         watch=watch or Nobody(),
     )
     if out is None:

@@ -109,7 +109,7 @@ def resolve(schema: pa.Schema, mapped: Mapping[str, str]) -> dict[str, str]:
     found = {name: name for name in names if name not in mapped}
     found.update({role: name for role, name in mapped.items() if name in names})
     if INPUT_IDS not in mapped and INPUT_IDS not in names:
-        candidates = token_columns(schema)
+        candidates = [name for name in token_columns(schema) if name not in mapped.values()]
         usual = [name for name in USUAL_NAMES if name in candidates]
         if usual or len(candidates) == 1:
             found[INPUT_IDS] = (usual or candidates)[0]

@@ -11,7 +11,7 @@ from dataguard.errors import VocabularyError, nearest
 from dataguard.expectations.base import Expectation
 from dataguard.expectations.context import NAMES_FOR_WHEN, known_for_when
 from dataguard.result import Severity
-from dataguard.shards.roles import ROLES
+from dataguard.shards.roles import ROLES, is_role
 from dataguard.suite.arguments import check
 from dataguard.suite.document import Spot, shown
 from dataguard.vocabulary.told import check_told
@@ -91,11 +91,6 @@ def when_of(
             known = NAMES_FOR_WHEN | set(kind.model_fields) | set(parameters)
             raise (spot / "when" / number).error(f"when cannot name {shown(name)}", fix=nearest(name, known))
     return tuple(dict.fromkeys(names))
-
-
-def is_role(name: str) -> bool:
-    """Whether a name is a role, or one with a prefix: chosen_input_ids."""
-    return name in ROLES or name.endswith(tuple(f"_{role}" for role in ROLES))
 
 
 def mapping(value: Any, what: str, spot: Spot, known: Collection[str] | None = None) -> dict[str, Any]:

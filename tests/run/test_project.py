@@ -65,6 +65,7 @@ class TestWorkingDirectory:
         write(work, "columns: {input_ids: a, labels: b}\nparameters: {x: 1, y: 2}\n")
         joined = options("../data", columns={"input_ids": "c"}, parameters={"y": 3})
         assert joined["columns"] == {"input_ids": "c", "labels": "b"}
+        assert joined["columns_from"] == {"labels": "dataguard.yaml"}
         assert joined["parameters"] == {"x": 1, "y": 3}
         assert joined["taken"] == ["columns, parameters from dataguard.yaml"]
 
@@ -91,6 +92,7 @@ class TestData:
         write(work.parent / "data", "columns: {input_ids: a}\nvocabulary: {size: 5}\nsuite: sft\n")
         found = options("../data")
         assert found.pop("taken") == ["columns, vocabulary, suite from ../data/dataguard.yaml"]
+        assert found.pop("columns_from") == {"input_ids": "../data/dataguard.yaml"}
         assert found == {"columns": {"input_ids": "a"}, "vocabulary": {"size": 5}, "suite": "sft"}
 
     def test_an_absolute_path_is_told_as_one(self, work: Path) -> None:

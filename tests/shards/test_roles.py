@@ -3,7 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from dataguard.shards.roles import companion, is_integer_list, is_list, resolve, role_of, token_columns
+from dataguard.shards.roles import companion, is_integer_list, is_list, is_role, resolve, role_of, token_columns
 
 IDS, FLOATS = pa.list_(pa.int32()), pa.list_(pa.float32())
 
@@ -37,6 +37,16 @@ def test_a_prefix_brings_its_companions(column: str, role: str, expected: str):
 )
 def test_a_name_tells_the_role(column: str, role: str):
     assert role_of(column) == role
+
+
+def test_a_role_may_have_a_prefix_and_nothing_else_is_one():
+    assert all(map(is_role, ("input_ids", "chosen_labels", "source")))
+    assert not any(map(is_role, ("inputids", "tokens", "labels_", "xlabels")))
+
+
+def test_a_column_that_plays_another_role_is_not_taken_as_ids_too():
+    assert resolve(schema(codes=IDS, marks=IDS), {"labels": "marks"})["input_ids"] == "codes"
+    assert "input_ids" not in resolve(schema(codes=IDS, marks=IDS), {})
 
 
 @pytest.mark.parametrize(
