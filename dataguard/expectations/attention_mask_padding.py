@@ -9,7 +9,7 @@ import polars as pl
 
 from dataguard.expectations.base import CannotJudge, Judgement, RowExpectation, first_reason
 from dataguard.expectations.content import content_of, without_content
-from dataguard.expectations.context import VOCABULARY_FIELDS, Context, MetricTable
+from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.padding import Padding, PadIds
@@ -33,7 +33,7 @@ class ExpectAttentionMaskToMatchPadding(RowExpectation):
     def _pad_ids(self, context: Context) -> PadIds:
         pad = context.vocabulary.pad
         if pad is None:
-            raise CannotJudge(*VOCABULARY_FIELDS["pad"])
+            raise CannotJudge(*context.unknown("pad"))
         return PadIds(context.attention(self.column), pad)
 
     def metrics(self, context: Context) -> Sequence[Metric]:

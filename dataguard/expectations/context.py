@@ -126,7 +126,17 @@ class Context:
             name = "limit"
         if getattr(vocabulary, name) is not None:
             return None
-        return Unjudged(*VOCABULARY_FIELDS[name])
+        return Unjudged(*self.unknown(name))
+
+    def unknown(self, field: str) -> tuple[str, str]:
+        """Return what is missing where a field of the vocabulary is not known, and what supplies it.
+
+        A special token that the given tokenizer does not name is not supplied by giving the tokenizer.
+        """
+        if field in IDS and self.vocabulary.fingerprint is not None:
+            tokenizer = self.vocabulary.origin.get("fingerprint", "the tokenizer")
+            return f"{tokenizer} names no {field} token", f"give vocabulary: {{{field}: ID}} {SETTINGS}"
+        return VOCABULARY_FIELDS[field]
 
 
 def _not_given(name: str) -> Unjudged:
@@ -134,15 +144,17 @@ def _not_given(name: str) -> Unjudged:
     return Unjudged(f"{name} is not given", f"give {option}")
 
 
+IDS = ("pad", "bos", "eos", "unk")
+SETTINGS = "in the suite or in dataguard.yaml"
 VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
     "limit": ("the size of the vocabulary is not known", "give --tokenizer PATH, --model DIR or --vocab-size N"),
     "size": ("the size of the tokenizer is not known", "give --tokenizer PATH or --vocab-size N"),
     "embedding_rows": ("the model's embedding is not known", "give --model DIR"),
     "characters": ("what text the ids stand for is not known", "give --tokenizer PATH"),
-    "pad": ("the pad id is not known", "give --tokenizer PATH, or vocabulary: {pad: ID} in the suite"),
-    "bos": ("the bos id is not known", "give --tokenizer PATH, or vocabulary: {bos: ID} in the suite"),
-    "eos": ("the eos id is not known", "give --tokenizer PATH, or vocabulary: {eos: ID} in the suite"),
-    "unk": ("the unk id is not known", "give --tokenizer PATH, or vocabulary: {unk: ID} in the suite"),
+    **{
+        name: (f"the {name} id is not known", f"give --tokenizer PATH, or vocabulary: {{{name}: ID}} {SETTINGS}")
+        for name in IDS
+    },
     "vocabulary": ("nothing is known of the vocabulary", "give --tokenizer PATH, --model DIR or --vocab-size N"),
     "causal": ("", ""),
 }

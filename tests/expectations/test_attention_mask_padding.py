@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.builders import found, judged, list_array, reasons, table_of
+from tests.builders import byte_tokenizer, found, judged, list_array, reasons, table_of
 
 MATCH = "expect_attention_mask_to_match_padding"
 OWN = {"size": 100, "pad": 0, "bos": 1, "eos": 2, "unk": 3}
@@ -155,6 +155,15 @@ def test_without_a_pad_it_cannot_be_judged():
     assert not result.success
     assert result.unjudged is not None
     assert "pad" in result.unjudged.missing
+
+
+def test_a_tokenizer_without_a_pad_is_not_asked_for_again():
+    tokenizer = byte_tokenizer(("<s>", "</s>"), ("bos", "eos"))
+    result = judged(MATCH, {"input_ids": [[5, 6]]}, tokenizer=tokenizer)
+    assert result.unjudged is not None
+    assert str(result.unjudged) == (
+        "tokenizer.json names no pad token; give vocabulary: {pad: ID} in the suite or in dataguard.yaml"
+    )
 
 
 def test_a_prefixed_column_brings_its_own_mask():

@@ -49,6 +49,15 @@ def test_fields_of_the_vocabulary_are_absent_with_a_way_to_supply_them(name: str
     assert "--" in absent.fix
 
 
+@pytest.mark.parametrize("name", ["pad", "bos", "eos", "unk"])
+def test_a_tokenizer_that_names_no_such_token_is_not_asked_for_again(name: str):
+    given = Vocabulary(size=100, fingerprint="x", origin={"fingerprint": "tokenizer.json"})
+    absent = context(given).absent(name, {})
+    assert absent is not None
+    assert absent.missing == f"tokenizer.json names no {name} token"
+    assert absent.fix == f"give vocabulary: {{{name}: ID}} in the suite or in dataguard.yaml"
+
+
 def test_fields_of_the_vocabulary_that_are_known_are_not_absent():
     known = context(Vocabulary(size=100, pad=0))
     assert [known.absent(name, {}) for name in ("size", "limit", "vocabulary", "pad")] == [None] * 4
