@@ -23,7 +23,6 @@ from typing import Self
 from dataguard.errors import OutputError
 from dataguard.run.exchange import exchange
 from dataguard.shards.names import CLEAN_MARK, STAGING
-from dataguard.shards.names import CLEAN_MARK, STAGING
 
 QUARANTINE, CLEAN, REJECTED, REPORT = "quarantine", "clean", "rejected.parquet", "report.json"
 FOLDERS = (QUARANTINE, CLEAN)

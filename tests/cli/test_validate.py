@@ -170,7 +170,7 @@ def test_a_foreign_id_is_found_told_and_set_aside(tmp_path: Path, capsys: pytest
     assert run(["validate", str(tmp_path / "data"), "--vocab-size", "50", "--out", str(out)]) == 1
     told = capsys.readouterr().out
     assert told.startswith("FAIL")
-    assert "a.parquet row 1, position 1: 99 (beyond_limit)" in told
+    assert "a.parquet row 1, position 1: id 99 (beyond_limit)" in told
     assert "3 in = 2 clean + 1 rejected" in told
     assert sorted(path.name for path in out.iterdir()) == [
         "quarantine",
