@@ -47,7 +47,8 @@ def discover(data: Sequence[Path]) -> Discovery:
     arguments = [_Argument.walked(path) for path in data]
     found = list(_each_once(arguments))
     more = _parts_to_tell_apart(found)
-    shards = [_renamed(root, shard, more) for root, shard in found]
+    before = {root: _before(root, more) for root, _ in found}
+    shards = [replace(shard, name=before[root] + shard.name) for root, shard in found]
     ignored = [each for argument in arguments for each in argument.ignored]
     notes = [each for argument in arguments for each in argument.notes]
     if not shards:
@@ -203,15 +204,12 @@ def _kind(path: Path) -> Kind | None:
 
 def _parts_to_tell_apart(found: Sequence[tuple[Path, Shard]]) -> int:
     """Return how many parts of DATA's own paths must stand before the shards' names for no two to be the same."""
-    roots = {root: root.absolute().parts for root, _ in found}
-    for more in range(max(map(len, roots.values()), default=0) + 1):
-        if len({_renamed(root, shard, more).name for root, shard in found}) == len(found):
+    roots = {root: len(root.absolute().parts) for root, _ in found}
+    for more in range(max(roots.values(), default=0) + 1):
+        before = {root: _before(root, more) for root in roots}
+        if len({before[root] + shard.name for root, shard in found}) == len(found):
             return more
     raise AssertionError([shard.name for _, shard in found])  # whole paths differ
-
-
-def _renamed(root: Path, shard: Shard, more: int) -> Shard:
-    return replace(shard, name=_before(root, more) + shard.name)
 
 
 def _before(root: Path, more: int) -> str:
@@ -239,10 +237,13 @@ def _each_once(arguments: Sequence[_Argument]) -> Iterator[tuple[Path, Shard]]:
 
 def _manifests(arguments: Sequence[_Argument], shards: Sequence[Shard], more: int) -> Iterator[Manifest]:
     """Yield the manifests of every folder that was walked, and of those whose files are named."""
-    inside: dict[str, dict[str, str]] = {}
+    parents: dict[Path, dict[str, str]] = {}
     for shard in shards:
         if shard.path is not None:
-            inside.setdefault(os.path.realpath(shard.path.parent), {})[shard.path.name] = shard.name
+            parents.setdefault(shard.path.parent, {})[shard.path.name] = shard.name
+    inside: dict[str, dict[str, str]] = {}
+    for parent, names in parents.items():
+        inside.setdefault(os.path.realpath(parent), {}).update(names)
     walked = {
         os.path.realpath(path): Selected(path, _before(argument.root, more) + prefix, is_whole=True)
         for argument in arguments

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from dataguard.shards.names import printable
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -78,7 +80,7 @@ class Selected:
 
     def name(self, inside: str) -> str:
         """Return what reports call a path of the folder."""
-        return self.shards.get(inside, self.prefix + inside)
+        return self.shards.get(inside) or self.prefix + printable(inside)
 
 
 @dataclass
@@ -121,7 +123,7 @@ class Listing:
         """Return it, with what is missing in the folder, and what stands there unlisted."""
         for names, count in Counter(self.listed).items():
             if count > 1:
-                self.fault("index_inconsistent", f"it lists {names[0]} {count} times")
+                self.fault("index_inconsistent", f"it lists {printable(names[0])} {count} times")
             there = not self.selected.is_whole or any(os.path.lexists(self.selected.folder / name) for name in names)
             if not there:
                 self.fault("missing_shard", f"{self.file} lists it, but it is not there", names[0])

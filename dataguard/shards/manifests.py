@@ -13,6 +13,7 @@ from typing import Any
 from dataguard.shards.files import is_file, is_folder
 from dataguard.shards.hf import DATASET_DICT, STATE, SavedState, json_object, saved_state, split_of
 from dataguard.shards.manifest import Listing, Manifest, Selected
+from dataguard.shards.names import printable
 
 INFO, INDEX = "dataset_info.json", "index.json"
 
@@ -63,9 +64,9 @@ def _saved(selected: Selected) -> Listing | None:
     for name in state.listed:
         listing.add(name)
     if state.indices:
-        listing.notes.append(
-            f"{selected.name(STATE)} names a selection of rows ({', '.join(state.indices)}); all rows of the files are judged"
-        )
+        named = ", ".join(map(printable, state.indices))
+        note = f"{selected.name(STATE)} names a selection of rows ({named}); all rows of the files are judged"
+        listing.notes.append(note)
     elif not listing.faults:
         _claim_rows(listing, state)
     return listing

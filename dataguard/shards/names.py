@@ -47,5 +47,8 @@ def is_left_by_datasets(name: str) -> bool:
 
 
 def printable(path: str) -> str:
-    """Return a path as text that can be written anywhere, even where its bytes are no UTF-8."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """Return a path as text that can be written anywhere, even where its bytes are no UTF-8, or JSON made half a character."""
+    try:
+        return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -161,6 +161,18 @@ def test_numbers_of_rows_that_cannot_be_right_are_the_finding(info, reason, tmp_
     assert found(result) == [("dataset_info.json", reason)]
 
 
+@pytest.mark.parametrize("name", ["\\ud800.arrow", "\\udcff.arrow", "\\u001b[31m.arrow", "a\\nb.arrow", "x" * 5000])
+def test_a_name_that_no_file_can_have_is_missing_and_can_be_told(name, tmp_path):
+    folder = write(tmp_path / "data", {"a.arrow": 1})
+    listed = f'{{"_data_files": [{{"filename": "a.arrow"}}, {{"filename": "{name}"}}]}}'
+    (folder / "state.json").write_text(listed)
+    suite = {"name": "m", "expectations": [{"type": MATCH}]}
+    result = dataguard.validate(folder, suite=suite, out=tmp_path / "out", store=None)
+    report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    assert report["results"][0]["result"]["details"]["reasons"] == {"missing_shard": 1}
+    assert result.results[0].findings[0].shard
+
+
 @pytest.mark.parametrize("other", [b"[1]", b'{"epoch": 3}', b'"x"'])
 def test_a_state_json_of_something_else_is_no_manifest(other, tmp_path):
     folder = write(tmp_path, {"a.arrow": 1})
