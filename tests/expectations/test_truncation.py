@@ -114,6 +114,7 @@ def test_a_source_that_reaches_beyond_the_inferred_cap_is_not_truncated():
 def test_a_short_source_without_a_pile_holds():
     assert judge(rows(web=[20] * 4, chat=[2, 5, 9, 11])).success
     assert judge(rows(web=[20] * 4, chat=[2, 5, 9, 20])).success
+    assert judge(rows(web=[20] * 4, chat=[*range(10, 20), 20])).success
 
 
 def test_nobody_is_cut():
