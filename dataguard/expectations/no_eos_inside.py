@@ -12,7 +12,7 @@ from dataguard.expectations.content import content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.documents import documents_of, separators_of
 from dataguard.metrics.base import Metric
-from dataguard.metrics.documents import BY_EOS, DOCUMENT_IDS, WHOLE
+from dataguard.metrics.documents import BY_COLUMN, BY_MASK, DOCUMENT_IDS
 from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.separators import DocumentEnds
 from dataguard.result import Severity
@@ -22,14 +22,17 @@ PACKED_FROM = 0.01
 """With `packed: auto`, eos inside this share of the rows that nothing divides ends documents there (packs, or turns)."""
 FULL_FROM = 0.9
 """So it does where this share of them has one length, the longest: pieces of a stream, in which eos may be rare."""
+TURNS_FROM, TURNS_ROWS = 0.5, 5
+"""In documents that columns tell, eos inside this share of the rows, and so many of them, ends the turns of a chat."""
 
 
 class ExpectNoEosInsideDocuments(RowExpectation):
     """eos stands nowhere but at a document's end.
 
     With `packed` eos ends documents, so that none is unexpected. With auto a row's columns tell its documents; where none
-    does, eos ends them if it stands inside one row in a hundred, or if nine rows in ten have one length. `across_rows`: a
-    document id that goes on in the next row is one document.
+    does, eos ends them if it stands inside one row in a hundred, or if nine rows in ten have one length. Where columns do,
+    and eos stands inside documents in half of the rows, it ends turns. `across_rows`: a document id that goes on in the next
+    row is one document.
     """
 
     default_severity: ClassVar[Severity] = "warning"
@@ -55,9 +58,8 @@ class ExpectNoEosInsideDocuments(RowExpectation):
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         found = separators_of(context, self.column)
-        inside, place = found["inside"] > 0, found["inside_position"]
-        if self._divides(context, table):
-            inside &= ~_undivided(found["by"])
+        place = found["inside_position"]
+        inside = (found["inside"] > 0) & ~self._expected(context, table)
         if self.across_rows:
             goes_on = self._goes_on(context)
             place = pl.when(inside).then(place).otherwise(found["ending"])
@@ -76,32 +78,43 @@ class ExpectNoEosInsideDocuments(RowExpectation):
         both = neighbours & ends["known"] & ends["known"].shift(-1)
         return (both & (ends["first"].shift(-1) == ends["last"])).fill_null(value=False)
 
-    def _divides(self, context: Context, table: MetricTable | None) -> bool:
-        """Whether eos ends documents in the rows that nothing else divides."""
-        if self.packed != "auto":
-            return self.packed
-        if table is None:
-            return False
+    def _expected(self, context: Context, table: MetricTable | None) -> pl.Expr:
+        """Whether eos inside a row ends a document, or a turn."""
+        if self.packed != "auto" or table is None:
+            return pl.lit(value=self.packed is True)
         found = separators_of(context, self.column)
-        length = content_of(context, self.column)["attended"]
-        own = ~without_content(context, self.column) & found["known"] & _undivided(found["by"])
-        lengths = pl.when(own).then(length)
+        judged = ~without_content(context, self.column) & found["known"]
+        alone = judged & ~_told(found["by"])
+        told, inside = judged & _told(found["by"]), found["inside"] > 0
+        lengths = pl.when(alone).then(content_of(context, self.column)["attended"])
         counts = table.collect(
-            own.sum().alias("rows"),
-            (own & (found["inside"] > 0)).sum().alias("inside"),
+            alone.sum().alias("alone"),
+            (alone & inside).sum().alias("divided"),
             (lengths == lengths.max()).sum().alias("full"),
+            told.sum().alias("told"),
+            (told & inside).sum().alias("turning"),
         )
-        rows, inside, full = (int(counts[name] or 0) for name in ("rows", "inside", "full"))
-        return inside > 0 and (inside >= PACKED_FROM * rows or (rows > 1 and full >= FULL_FROM * rows))
+        rows, divided, full, told_rows, turning = (int(count or 0) for count in counts.values())
+        pieces = rows > 1 and full >= FULL_FROM * rows
+        ends = divided > 0 and (divided >= PACKED_FROM * rows or pieces)
+        turns = turning >= max(TURNS_FROM * told_rows, TURNS_ROWS)
+        return pl.when(_told(found["by"])).then(pl.lit(value=turns)).otherwise(pl.lit(value=ends))
 
     def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
-        if self.packed != "auto" or not self._divides(context, MetricTable(judged)):
+        if self.packed != "auto":
             return {}
-        found = separators_of(context, self.column)
-        inner = (~pl.col("missing") & _undivided(found["by"]) & (found["inside"] > 0)).sum()
-        rows = int(judged.select(inner.alias("rows")).collect(engine="streaming").item() or 0)
-        return {"notes": [f"{rows:,} rows hold eos before their end: taken for the ends of documents (packed: auto)"]}
+        inside = separators_of(context, self.column)["inside"] > 0
+        taken = (~pl.col("missing") & inside & self._expected(context, MetricTable(judged))).sum()
+        rows = int(judged.select(taken.alias("rows")).collect(engine="streaming").item() or 0)
+        if not rows:
+            return {}
+        return {
+            "notes": [
+                f"{rows:,} rows hold eos before their end: taken for the ends of documents or turns (packed: auto)"
+            ]
+        }
 
 
-def _undivided(by: pl.Expr) -> pl.Expr:
-    return by.is_in([WHOLE, BY_EOS])
+def _told(by: pl.Expr) -> pl.Expr:
+    """Whether something else than eos says where the documents of a row begin."""
+    return by.is_in([BY_COLUMN, BY_MASK])

@@ -14,8 +14,8 @@ from dataguard.shards.roles import companion
 
 FITS, BEYOND, NOT_RISING, MISSING, WRONG_SUM = range(5)
 """What is wrong with a row's boundaries; the first that fits, in the order of the catalogue."""
-FAR = np.int64(1 << 40)
-"""Lengths are added up to here: no row is as long, and nothing runs over."""
+FAR = np.int64(1 << 31)
+"""A length beyond it counts as this: no row is as long, and no sum of them runs over."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def add_up(lengths, offsets, sums):  # type: ignore[no-untyped-def]
         into = offsets[row] + row
         sums[into] = 0
         for place in range(offsets[row], offsets[row + 1]):
-            total = min(max(total + min(max(lengths[place], -FAR), FAR), -FAR), FAR)
+            total += min(max(lengths[place], -FAR), FAR)
             into += 1
             sums[into] = total
 
