@@ -17,8 +17,8 @@ from dataguard.metrics.lengths import Lengths
 from dataguard.result import Severity
 from dataguard.shards.roles import INPUT_IDS, NEVER_IDS, PER_TOKEN, role_of
 
-PART_ROWS = 1 << 20
-"""Rows whose digests are compared at once: some 100 MB, whatever the number of rows."""
+PART_ROWS = 1 << 21
+"""Rows whose digests are compared at once: some 200 MB, whatever the number of rows."""
 _ROW_BITS = 40
 _FIRST = "first_copy"
 
