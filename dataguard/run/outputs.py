@@ -65,10 +65,13 @@ class Outputs:
         with writing(self.place / name):
             self.path(name).write_text(text, encoding="utf-8")
 
-    def commit(self) -> list[str]:
+    def commit(self, *, whole: bool = True) -> list[str]:
         """Exchange everything that was staged into its place, report.json last.
 
         A quarantine or clean copy of an earlier run goes when this run has none, so that it is never taken for this run's.
+
+        Args:
+            whole: Whether this is all that OUT shall hold of a run; False leaves the quarantine and the clean copy alone.
 
         Returns:
             The names of what went so.
@@ -79,7 +82,7 @@ class Outputs:
         names = [entry.name for entry in self.staging.iterdir()]
         self._state = "holds outputs of two runs, run again"
         with _locked(self.place):
-            gone = [name for name in FOLDERS if name not in names and self._retire(self.place / name)]
+            gone = [name for name in FOLDERS if whole and name not in names and self._retire(self.place / name)]
             for name in sorted(names, key=lambda name: (name == REPORT, name not in FOLDERS, name)):
                 with writing(self.place / name):
                     self._place(name)

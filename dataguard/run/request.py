@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from dataguard.engines import threads
+from dataguard.errors import SuiteError
 from dataguard.result import Severity
 
 SourceFrom = Literal["column", "path", "none"]
@@ -89,3 +90,18 @@ class Request:
     record: Path | None = None
     taken: Sequence[str] = ()
     watch: Watch = field(default_factory=Nobody)
+
+
+def with_max_length(parameters: Mapping[str, Any] | None, max_length: int | None) -> dict[str, Any]:
+    """Return a suite's parameters with the one that has an option of its own.
+
+    Raises:
+        SuiteError: It is given twice, and not the same.
+    """
+    given = dict(parameters or {})
+    if max_length is not None:
+        if given.get("max_length", max_length) != max_length:
+            why = f"max_length is {max_length} by its own option, and {given['max_length']} among the parameters"
+            raise SuiteError("max_length is given twice", why=why, fix="give it once")
+        given["max_length"] = max_length
+    return given

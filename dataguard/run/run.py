@@ -23,7 +23,7 @@ from dataguard.run.fill import fill
 from dataguard.run.head import describe_head
 from dataguard.run.judge import judge
 from dataguard.run.plan import make_plan
-from dataguard.run.ready import get_ready
+from dataguard.run.ready import Ready, get_ready
 from dataguard.run.request import Request
 from dataguard.run.rows import Rows
 from dataguard.run.store import opened_store
@@ -45,13 +45,17 @@ class Judged:
     tokenizer: str | Path | None
 
 
-def run(request: Request) -> Judged:
+def run(request: Request, ready: Ready | None = None) -> Judged:
     """Judge a data set, and write nothing.
+
+    Args:
+        request: What is asked for.
+        ready: What is known already; None for nothing.
 
     Raises:
         UsageError: The suite, the vocabulary or DATA is unusable, or nothing could be judged.
     """
-    ready = get_ready(request)
+    ready = ready or get_ready(request)
     suite, dataset, context = ready.suite, ready.dataset, ready.context
     plan = make_plan(suite, context)
     filled = RunTable(plan.metrics)

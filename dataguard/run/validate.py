@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dataguard.engines import threads
-from dataguard.errors import SuiteError, UsageError, nearest
+from dataguard.errors import UsageError, nearest
 from dataguard.reports.json_report import report_json
 from dataguard.result import SEVERITIES, Result, Severity
 from dataguard.run.clean import write_clean
@@ -23,7 +23,7 @@ from dataguard.run.outputs import CLEAN, Outputs, prepare, writing
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
 from dataguard.run.record import write_record
 from dataguard.run.rejects import read_rejected
-from dataguard.run.request import Nobody, Request, SourceFrom, Watch
+from dataguard.run.request import Nobody, Request, SourceFrom, Watch, with_max_length
 from dataguard.run.run import Judged, run
 from dataguard.version import __version__
 
@@ -112,7 +112,7 @@ def validate(
         tokenizer=tokenizer,
         model=model,
         vocab_size=vocab_size,
-        parameters=_parameters(parameters, max_length),
+        parameters=with_max_length(parameters, max_length),
         columns=columns or {},
         vocabulary=vocabulary or {},
         source_from=source_from,
@@ -155,16 +155,6 @@ def _known(what: str, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
             raise UsageError(f"unknown {what} {name!r}", fix=nearest(name, known))
-
-
-def _parameters(parameters: Mapping[str, Any] | None, max_length: int | None) -> dict[str, Any]:
-    given = dict(parameters or {})
-    if max_length is not None:
-        if given.get("max_length", max_length) != max_length:
-            why = f"max_length is {max_length} by its own option, and {given['max_length']} among the parameters"
-            raise SuiteError("max_length is given twice", why=why, fix="give it once")
-        given["max_length"] = max_length
-    return given
 
 
 def _can_be_clean(*, clean: bool, head: int | None, out: str | Path | None) -> None:
