@@ -20,7 +20,7 @@ import typer
 from typer.core import TyperCommand
 
 from dataguard.cli import catalogue, fingerprint, judge, schema, show, validate, warm
-from dataguard.cli.faults import tell_fault, tell_interruption, tell_usage
+from dataguard.cli.faults import tell_fault, tell_interruption, tell_usage, usage_of
 from dataguard.cli.streams import prepare_streams, silence
 from dataguard.errors import UsageError
 from dataguard.version import __version__
@@ -124,14 +124,8 @@ def run(arguments: Sequence[str]) -> int:
             tell_interruption(end)
     except BaseException as error:  # noqa: BLE001  # a panic of Polars is no Exception
         if hasattr(error, "format_message"):  # of the command line's parser, whichever package it comes from
-            tell_usage(_as_usage(error))
+            tell_usage(usage_of(error))
         else:
             tell_fault(error, arguments)
             status = FAULT
     return status
-
-
-def _as_usage(error: Any) -> UsageError:
-    context = getattr(error, "ctx", None)
-    command = "dataguard" if context is None else context.command_path
-    return UsageError(str(error.format_message()).rstrip("."), fix=f"see {command} --help")

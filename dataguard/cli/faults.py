@@ -4,16 +4,41 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from dataguard.cli.streams import say
 from dataguard.errors import OutputError, UsageError
 from dataguard.version import __version__
+
+
+def usage_of(error: Any) -> UsageError:
+    """Return what the parser of the command line objects to, in plain words."""
+    context, option = getattr(error, "ctx", None), (getattr(getattr(error, "param", None), "opts", None) or [""])[0]
+    see = f"see {'dataguard' if context is None else context.command_path} --help"
+    objections = getattr(error.__cause__, "errors", None)  # pydantic's, where the parser has its values checked by it
+    if not option or not callable(objections):
+        return UsageError(str(error.format_message()).rstrip("."), fix=see)
+
+    from dataguard.suite.words import allowed, did_you_mean, nearest_allowed
+
+    errors = objections()
+    got, why = errors[0].get("input"), allowed(errors).rstrip(".")
+    fix = nearest_allowed(errors, got)
+    if one_of := ONE_OF.fullmatch(why):
+        choices = QUOTED.findall(one_of[1])
+        why, fix = f"it must be {' or '.join(choices)}", did_you_mean(str(got), choices)
+    return UsageError(f"{option} cannot be {got!r}", why=why, fix=fix or see)
+
+
+ONE_OF, QUOTED = re.compile(r"'.*' is not one of ((?:'[^']*'(?:, )?)+)"), re.compile(r"'([^']*)'")
+"""How the parser objects to a word that is none of a few: their names stand nowhere else in its error."""
 
 
 def tell_usage(error: UsageError) -> None:

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 from dataguard.errors import SuiteError, nearest
 from dataguard.expectations.base import Expectation
 from dataguard.suite.document import Spot, shown
+from dataguard.suite.words import allowed, nearest_allowed
 
 ROWS_ALONE = ("mostly", "by_source")
 """Arguments of row-level expectations, which alone are judged row by row."""
@@ -51,7 +52,7 @@ def build(
         errors = [each for each in fault.errors() if not (each["loc"] and each["loc"][0] in skipped)]
         if not errors:
             return kind.model_construct(None, **kwargs)
-        raise objection(kind.type(), errors, kwargs, spot, parameters=parameters or {}) from None
+        raise objection(kind.type(), errors, kwargs, spot, parameters=parameters) from None
     own = {name: value for name, value in kwargs.items() if name != "by_source"}
     for source, arguments in (kwargs.get("by_source") or {}).items():
         inside = spot / "by_source" / source
@@ -93,16 +94,28 @@ def check(model: type[BaseModel], what: str, values: Mapping[str, Any], spot: Sp
     try:
         model.model_validate_json(json.dumps(values), strict=True)
     except ValidationError as fault:
-        raise objection(what, fault.errors(), values, spot, parameters={}) from None
+        told = {name: field.description for name, field in model.model_fields.items() if field.description}
+        raise objection(what, fault.errors(), values, spot, descriptions=told) from None
 
 
 def objection(
-    owner: str, errors: list[ErrorDetails], values: Mapping[str, Any], spot: Spot, *, parameters: Mapping[str, str]
+    owner: str,
+    errors: list[ErrorDetails],
+    values: Mapping[str, Any],
+    spot: Spot,
+    *,
+    parameters: Mapping[str, str] | None = None,
+    descriptions: Mapping[str, str] | None = None,
 ) -> SuiteError:
-    """Return pydantic's first objection as one readable sentence: the argument, what it got, and what is allowed."""
-    first = errors[0]
+    """Return pydantic's first objection as one readable sentence: the argument, what it got, and what is allowed.
+
+    Args:
+        parameters: {argument: parameter} for the arguments that are parameters.
+        descriptions: What the arguments are for, told where nothing better is known to mend it.
+    """
+    first, parameters = errors[0], parameters or {}
     if not first["loc"]:
-        return spot.error(f"the arguments of {owner} do not fit together", why=_allowed(first))
+        return spot.error(f"the arguments of {owner} do not fit together", why=allowed([first]))
     name = str(first["loc"][0])
     if first["type"] == "missing" and len(first["loc"]) == 1:
         return spot.error(f"{owner} needs the argument {name}", fix=f"give {name} under kwargs")
@@ -110,38 +123,10 @@ def objection(
     same = [each for each in errors if each["loc"][:1] == first["loc"][:1]]
     where, got = _value_at(values, first["loc"], spot)
     origin = f" (parameter {parameters[name]})" if name in parameters else ""
-    why = " or ".join(dict.fromkeys(_allowed(each) for each in same))
-    fix = None
+    fix = nearest_allowed(same, got) or (descriptions or {}).get(name)
     if name in parameters and got is None:
         fix = f"give --set {parameters[name]}=VALUE, or name it in meta.dataguard.when, to skip the expectation without it"
-    return where.error(f"{name} of {owner} cannot be {shown(got)}{origin}", why=why, fix=fix)
-
-
-def _allowed(error: ErrorDetails) -> str:
-    if error["type"] in ("value_error", "assertion_error"):
-        return error["msg"].partition(", ")[2]
-    text = error["msg"]
-    for theirs, ours in _WORDS:
-        text = text.replace(theirs, ours)
-    return text
-
-
-_WORDS = (
-    ("Input should be ", "it must be "),
-    ("greater than or equal to", "at least"),
-    ("less than or equal to", "at most"),
-    ("Tuple should have", "it must have"),
-    ("List should have", "it must have"),
-    ("String should have", "it must have"),
-    (" after validation", ""),
-    ("a valid integer", "a whole number"),
-    ("a valid boolean", "true or false"),
-    ("a valid string", "text"),
-    ("a valid array", "a list"),
-    ("an object", "a mapping"),
-    ("a valid ", "a "),
-)
-"""Pydantic's words for what is allowed, and ours."""
+    return where.error(f"{name} of {owner} cannot be {shown(got)}{origin}", why=allowed(same), fix=fix)
 
 
 def _value_at(values: Any, place: tuple[str | int, ...], spot: Spot) -> tuple[Spot, Any]:

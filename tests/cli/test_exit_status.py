@@ -81,6 +81,8 @@ def test_a_message_shows_control_characters_and_keeps_its_lines(fake: Any, capsy
         (["validate", "x", "--vocab-size", "many"], "--vocab-size"),
         (["validate", "x", "--vocab-size", "0"], "--vocab-size"),
         (["validate", "x", "--fail-on", "never"], "never"),
+        (["validate", "x", "--fail-on", "warn"], "did you mean warning?"),
+        (["validate", "x", "--source-from", "colum"], "did you mean column?"),
         (["validate", "x", "--quarantine-limit", "big"], "'big' is no size"),
         (["validate", "x", "--set", "max_length"], "'max_length' is no NAME=VALUE"),
         (["validate", "x", "--set", "a=1", "--set", "a=2"], "a is given twice"),
@@ -96,6 +98,21 @@ def test_a_wrong_command_is_2(arguments: list[str], says: str, capsys: pytest.Ca
     assert says in told.err
     assert not says or (told.out == "" and told.err.startswith("error: "))
     assert "Traceback" not in told.err + told.out
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--fail-on", "warn", "why   it must be critical or warning or info\n  fix   did you mean warning?\n"),
+        ("--vocab-size", "many", "why   it must be a whole number\n  fix   see dataguard validate --help\n"),
+        ("--jobs", "0", "why   it must be at least 1\n  fix   see dataguard validate --help\n"),
+    ],
+)
+def test_a_value_is_refused_in_plain_words(
+    option: str, value: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["validate", "x", option, value]) == 2
+    assert capsys.readouterr().err == f"error: {option} cannot be {value!r}\n  {told}"
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("oh"), ShardFault("corrupt", "leaked"), MemoryError()], ids=repr)
