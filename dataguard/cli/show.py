@@ -124,7 +124,8 @@ def _print(rows: list[ShownRow], *, full: bool, as_json: bool) -> None:
 
     from dataguard.cli.streams import Sheet, say
     from dataguard.reports.page import Page
-    from dataguard.reports.rows import print_rows, rows_json
+    from dataguard.reports.rows import rows_json
+    from dataguard.reports.rows_page import print_rows
 
     if as_json:
         say(rows_json(rows), sys.stdout)
