@@ -15,6 +15,7 @@ from dataguard.metrics.base import Metric
 from dataguard.metrics.boundaries import BEYOND, MISSING, NOT_RISING, WRONG_SUM
 from dataguard.metrics.documents import BoundaryFaults
 from dataguard.metrics.lengths import Lengths
+from dataguard.shards.roles import BOUNDARIES, companion
 
 
 class ExpectDocumentBoundariesToBeConsistent(RowExpectation):
@@ -28,7 +29,10 @@ class ExpectDocumentBoundariesToBeConsistent(RowExpectation):
     value_name: ClassVar[str] = "boundary"
 
     def needs(self, context: Context) -> Sequence[str]:
-        return ("boundaries",)
+        roles = [companion(self.column, role) for role in BOUNDARIES]
+        if any(context.has(role) for role in roles):
+            return ()
+        return ("boundaries",) if roles == [*BOUNDARIES] else (roles[0],)
 
     def _faults(self, context: Context) -> BoundaryFaults:
         return BoundaryFaults(documents_of(context, self.column, by_eos=False))
