@@ -259,3 +259,15 @@ def row_findings(unexpected: pl.LazyFrame, context: Context, column: str) -> tup
 def first_reason(*cases: tuple[pl.Expr, str]) -> pl.Expr:
     """Return the reason of the first case whose condition holds, null where none does."""
     return pl.coalesce([pl.when(condition).then(pl.lit(reason)) for condition, reason in cases])
+
+
+def words(text: str, *values: pl.Expr) -> pl.Expr:
+    """Return a text with a value in the place of each `{}`; null where a value is null.
+
+    As pl.format does, which panics (Polars 2.1) on parts of a table that a filter has emptied.
+    """
+    first, *rest = text.split("{}")
+    parts = [pl.lit(first)]
+    for value, following in zip(values, rest, strict=True):
+        parts += [value.cast(pl.String), pl.lit(following)]
+    return pl.concat_str(parts)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
-import polars as pl
 from pydantic import Field
 
-from dataguard.expectations.base import Judgement, RowExpectation, first_reason
+from dataguard.expectations.base import Judgement, RowExpectation, first_reason, words
 from dataguard.expectations.content import content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
@@ -44,5 +43,5 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
             reason=first_reason((periods["repeats"] > self.max_repeats, "periodic")),
             position=periods["position"],
             value=periods["repeats"],
-            detail=pl.format("period {}", periods["period"]),
+            detail=words("period {}", periods["period"]),
         )

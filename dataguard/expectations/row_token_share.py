@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 from pydantic import Field
 
-from dataguard.expectations.base import Fraction, Judgement, RowExpectation, first_reason
+from dataguard.expectations.base import Fraction, Judgement, RowExpectation, first_reason, words
 from dataguard.expectations.content import content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
@@ -39,7 +39,7 @@ class ExpectRowTokenShareToBeBelow(RowExpectation):
             missing=missing,
             reason=first_reason((huge, "huge_row")),
             value=share.round(6),
-            detail=pl.format(f"{{}} of {tokens} tokens", attended),
+            detail=words(f"{{}} of {tokens} tokens", attended),
         )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Self
 import polars as pl
 from pydantic import Field, model_validator
 
-from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
+from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason, words
 from dataguard.expectations.bounds import demand_order
 from dataguard.expectations.content import content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
@@ -65,16 +65,13 @@ class ExpectRowsToContainTokens(RowExpectation):
         ]
         reasons = [reason for reason in self.reasons for _ in counts]
         told = list(zip(bad, [*counts.items()] * len(self.reasons), strict=True))
-        wanted = pl.format("{}", least) if self.count_column else pl.lit(_bounds(self.min_count, self.max_count))
+        wanted = words("{}", least) if self.count_column else pl.lit(_bounds(self.min_count, self.max_count))
         return Judgement(
             missing=missing,
             reason=first_reason(*zip(bad, reasons, strict=True)),
             value=pl.coalesce([pl.when(case).then(count) for case, (_, count) in told]),
             detail=pl.coalesce(
-                [
-                    pl.when(case).then(pl.format("id {}, {} asked for", pl.lit(token), wanted))
-                    for case, (token, _) in told
-                ]
+                [pl.when(case).then(words("id {}, {} asked for", pl.lit(token), wanted)) for case, (token, _) in told]
             ),
         )
 

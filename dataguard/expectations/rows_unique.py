@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Self
 import polars as pl
 from pydantic import Field, model_validator
 
-from dataguard.expectations.base import Judgement, Outcome, RowExpectation, first_reason
+from dataguard.expectations.base import Judgement, Outcome, RowExpectation, first_reason, words
 from dataguard.expectations.content import content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
@@ -64,7 +64,7 @@ class ExpectRowsToBeUnique(RowExpectation):
         return Judgement(
             missing=self._missing(context),
             reason=first_reason((first.is_not_null(), "duplicate")),
-            detail=pl.format("the same as row {} of {}", first % (1 << _ROW_BITS), shard),
+            detail=words("the same as row {} of {}", first % (1 << _ROW_BITS), shard),
         )
 
     def _missing(self, context: Context) -> pl.Expr:

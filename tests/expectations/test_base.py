@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import dataguard
 from dataguard.errors import SuiteError
-from dataguard.expectations.base import first_reason
+from dataguard.expectations.base import first_reason, words
 from dataguard.expectations.rows_not_null import ExpectRowsNotToBeNull
 from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBetween
 from tests.builders import judged, table_of
@@ -111,3 +112,17 @@ def test_arguments_are_checked_when_it_is_made():
     for arguments in wrong:
         with pytest.raises(ValueError, match="validation error"):
             ExpectSequenceLengthsToBeBetween(**arguments)
+
+
+def test_a_text_with_values_is_null_where_a_value_is():
+    frame = pl.DataFrame({"period": [2, None], "shard": ["a", "b"]})
+    told = frame.select(words("period {} of {}!", pl.col("period"), pl.col("shard"))).to_series().to_list()
+    assert told == ["period 2 of a!", None]
+
+
+def test_a_shard_that_cannot_be_read_does_not_stop_the_judgement_of_the_others(tmp_path: Path):
+    pq.write_table(table_of(types={"input_ids": pa.float64()}, input_ids=[[1.0]]), tmp_path / "a.parquet")
+    pq.write_table(table_of(input_ids=[[7] * 40, *[[8, 9]] * 29]), tmp_path / "b.parquet")
+    result = judged("expect_rows_not_to_be_periodic", tmp_path)
+    assert result.unjudged is not None
+    assert [(each.shard, each.detail) for each in result.findings] == [("b.parquet", "period 1")]
