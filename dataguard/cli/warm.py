@@ -46,7 +46,7 @@ def warm(
     warmed = warm_all(Known(plugins or ()).loaded(), note)
     where = "no folder can be written, so every process compiles for itself" if warmed.cache is None else warmed.cache
     text = (
-        f"{warmed.kernels} kernels are ready in {warmed.variants} variants, {warmed.compiled} of them compiled now, "
+        f"{warmed.kernels} kernels are ready: {warmed.compiled} variants compiled now, {warmed.found} found in the cache, "
         f"in {warmed.seconds:.1f} s\ncache {where}\n"
     )
     text += f"without {', '.join(warmed.left_out)}\n" if warmed.left_out else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +20,7 @@ from dataguard.expectations.context import Context, ShardFacts
 from dataguard.metrics.base import Metric
 from dataguard.run.plan import metrics_of
 from dataguard.run.warm import warm
+from dataguard.shards.batch import frozen
 from dataguard.shards.roles import INPUT_IDS, ROLES
 from dataguard.vocabulary.model import CharacterTable, Vocabulary
 
@@ -34,17 +35,17 @@ class Warmed:
     """What has been compiled.
 
     Args:
-        kernels: Loops that are ready.
-        variants: Combinations of types that they are ready for.
-        compiled: How many of these were not in the cache.
+        kernels: Loops that there are.
+        compiled: Combinations of types that they were compiled for now.
+        found: Those that had been compiled before, and were read from the cache.
         seconds: How long it took.
         cache: The folder that holds them; None where none can be written.
         left_out: Expectations of plugins that could not be asked, for want of arguments that they accept.
     """
 
     kernels: int
-    variants: int
     compiled: int
+    found: int
     seconds: float
     cache: str | None
     left_out: tuple[str, ...] = ()
@@ -58,30 +59,42 @@ def warm_all(table: Mapping[str, type[Expectation]], note: Callable[[str], None]
         note: Told once when it takes more than a second.
     """
     started = time.perf_counter()
-    examples = {name: list(examples_of(kind)) for name, kind in table.items()}
-    asked = [each for some in examples.values() for each in some]
+    telling = _Once(note)
+    for roles, metrics in planned(table):
+        warm(metrics, _types(roles), telling.tell)
+    kernels = list(_dispatchers({kind.__module__ for kind in table.values()}))
+    caches = {str(each.stats.cache_path) for each in kernels if each.signatures and each.stats.cache_path}
+    return Warmed(
+        kernels=len(kernels),
+        compiled=sum(len(each.stats.cache_misses) for each in kernels),
+        found=sum(len(each.stats.cache_hits) for each in kernels),
+        seconds=time.perf_counter() - started,
+        cache=min(caches, default=None),
+        left_out=tuple(name for name, kind in table.items() if not list(examples_of(kind))),
+    )
+
+
+class _Once:
+    """Tell one text, and no second one."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note, self._told = note, False
+
+    def tell(self, text: str) -> None:
+        if not self._told:
+            self._told = True
+            self._note(text)
+
+
+def planned(table: Mapping[str, type[Expectation]]) -> Iterator[tuple[tuple[str, ...], list[Metric]]]:
+    """Yield the columns that a shard may have, each with the metrics that the expectations of a table judge there."""
+    asked = [each for kind in table.values() for each in examples_of(kind)]
     for roles in role_sets():
         contexts = [Context(vocabulary, [_shard(roles)], sources=("a",)) for vocabulary in vocabularies()]
         metrics: dict[Metric, None] = {}
         for context, expectation in itertools.product(contexts, asked):
             metrics |= dict.fromkeys(metrics_of(expectation, context))
-        warm(list(metrics), _types(roles), note)
-        note = _silent
-    found = list(_dispatchers())
-    ready = [each for each in found if each.signatures]
-    caches = {str(each.stats.cache_path) for each in ready if each.stats.cache_path}
-    return Warmed(
-        kernels=len(ready),
-        variants=sum(len(each.signatures) for each in ready),
-        compiled=sum(len(each.stats.cache_misses) for each in ready),
-        seconds=time.perf_counter() - started,
-        cache=min(caches, default=None),
-        left_out=tuple(name for name, some in examples.items() if not some),
-    )
-
-
-def _silent(_: str) -> None:
-    """Say nothing: it has been said."""
+        yield roles, list(metrics)
 
 
 def role_sets() -> Iterator[tuple[str, ...]]:
@@ -105,7 +118,7 @@ def _shard(roles: Iterable[str]) -> ShardFacts:
 
 def vocabularies() -> Iterator[Vocabulary]:
     """Yield what may be known of a vocabulary: everything, a pad that is eos too, and nothing."""
-    table = CharacterTable("warm", np.frombuffer(b"abcdefgh", np.uint8), np.arange(9, dtype=np.int64))
+    table = CharacterTable("warm", frozen(np.frombuffer(b"abcdefgh", np.uint8)), frozen(np.arange(9, dtype=np.int64)))
     ids = {"pad": 0, "bos": 1, "eos": 2, "unk": 3}
     whole = {"size": 8, "base_size": 4, "embedding_rows": 8, "characters": table, "special": ids}
     yield Vocabulary(**whole, **ids, reserved=frozenset({6}), unassigned=frozenset({7}))  # type: ignore[arg-type]
@@ -114,10 +127,12 @@ def vocabularies() -> Iterator[Vocabulary]:
 
 
 def examples_of(kind: type[Expectation]) -> Iterator[Expectation]:
-    """Yield an expectation with the least arguments, then with each other choice of each argument that is a choice."""
+    """Yield an expectation with the least arguments, then with each choice of each argument, and each that may be null."""
     schema = kind.model_json_schema()
     least = {name: _sample(schema["properties"][name]) for name in schema.get("required", ())}
-    chosen = [{name: choice} for name, field in schema["properties"].items() for choice in _choices(field)]
+    fields = schema["properties"].items()
+    chosen = [{name: choice} for name, field in fields for choice in _choices(field)]
+    chosen += [{name: _sample(field)} for name, field in fields if {"type": "null"} in field.get("anyOf", ())]
     for each in ({}, *chosen):
         with suppress(ValidationError):
             yield kind.model_validate({**least, **each})
@@ -144,8 +159,8 @@ def _sample(schema: Mapping[str, Any]) -> Any:
     )
 
 
-def _dispatchers() -> Iterator[Dispatcher]:
-    """Yield every kernel that has been loaded, once."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("dataguard.")]
+def _dispatchers(plugins: Collection[str]) -> Iterator[Dispatcher]:
+    """Yield every kernel of ours and of these modules, once."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("dataguard.") or name in plugins]
     found = {id(each): each for module in modules for each in vars(module).values() if isinstance(each, Dispatcher)}
     yield from found.values()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -46,6 +46,7 @@ def build(
         SuiteError: An argument is unknown, or has a value that it cannot have.
     """
     refuse_unknown(kind, kwargs, spot)
+    _refuse_booleans(kind, kwargs, spot)
     try:
         expectation = kind.model_validate_json(json.dumps(kwargs), strict=True)
     except ValidationError as fault:
@@ -80,6 +81,19 @@ def refuse_unknown(kind: type[Expectation], kwargs: Mapping[str, Any], spot: Spo
         elif name in BESIDE_KWARGS:
             fix = f"write {name} beside kwargs, not inside"
         raise (spot / name).error(f"{kind.type()} has no argument {name}", why=why, fix=fix)
+
+
+def _refuse_booleans(kind: type[Expectation], kwargs: Mapping[str, Any], spot: Spot) -> None:
+    """Refuse true and false where one of a few numbers must stand, which pydantic takes for 1 and 0.
+
+    Raises:
+        SuiteError: There is one.
+    """
+    for name, value in kwargs.items():
+        choices = get_args(kind.model_fields[name].annotation)
+        if isinstance(value, bool) and value in choices and not any(each is value for each in choices):
+            why = f"it must be {' or '.join(map(repr, choices))}"
+            raise (spot / name).error(f"{name} of {kind.type()} cannot be {shown(value)}", why=why)
 
 
 def check(model: type[BaseModel], what: str, values: Mapping[str, Any], spot: Spot) -> None:

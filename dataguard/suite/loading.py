@@ -55,7 +55,12 @@ def load_suite(
     given = plain(parameters or {}, Spot("the parameters that were given"))
     values = {**declared, **given}
     entries = _entries(suite, top)
-    used = {name for name, _ in names(entries, top / "expectations")}
+    places = [
+        (each.get("kwargs"), top / "expectations" / place)
+        for place, each in enumerate(entries)
+        if isinstance(each, dict)
+    ]
+    used = {name for kwargs, place in places for name, _ in names(kwargs, place / "kwargs")}
     refuse_unused(given, {*declared, *used}, top)
     settings = suite_settings(mapping(suite.get("meta"), "meta", top / "meta"), top / "meta")
     return Suite(

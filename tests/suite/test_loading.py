@@ -286,6 +286,14 @@ class TestParameters:
         crates = {"type": "expect_crates", "kwargs": {"names": ["a", {"$PARAMETER": "name"}]}}
         assert load(suite_of(crates), name="b").expectations[0].expectation.names == ("a", "b")
 
+    def test_one_may_be_all_arguments(self) -> None:
+        suite = suite_of({"type": "expect_pears", "kwargs": {"$PARAMETER": "all"}})
+        assert load(suite, all={"limit": 3}).expectations[0].kwargs == {"limit": 3}
+        assert "kwargs must be a mapping" in refused(suite, all=3).what
+
+    def test_what_looks_like_one_elsewhere_is_none(self) -> None:
+        load(suite_of({**PEARS, "meta": {"theirs": {"$PARAMETER": 3}}, "notes": {"$PARAMETER": "x", "y": 1}}))
+
     def test_one_without_a_value_is_refused_and_names_set(self) -> None:
         error = refused(self.SUITE)
         assert "the parameter depth has no value" in error.what

@@ -43,6 +43,26 @@ def test_the_suite_beats_tokenizer_and_model_field_by_field(write, document):
     assert vocabulary.origin["bos"] == "tokenizer.json"
 
 
+def test_what_stands_over_the_suite_beats_it_field_by_field():
+    suite = {"size": 100, "pad": 7, "special": {"<a>": 8, "<b>": 9}, "reserved": [50]}
+    over = {"pad": 3, "eos": None, "special": {"<b>": 5, "<c>": 8}, "reserved": [60]}
+    vocabulary = load(given=suite, over=over, over_from="dataguard.yaml")
+    assert (vocabulary.size, vocabulary.pad, vocabulary.eos, vocabulary.reserved) == (100, 3, None, {60})
+    assert vocabulary.special == {"<b>": 5, "<c>": 8, "pad": 3}
+    assert vocabulary.origin == {
+        "size": "suite",
+        "pad": "dataguard.yaml",
+        "special": "dataguard.yaml, suite",
+        "reserved": "dataguard.yaml",
+    }
+    assert load(given=suite, over={"size": 5}, vocab_size=4).limit == 4
+
+
+def test_what_stands_over_the_suite_is_checked_and_named():
+    with pytest.raises(VocabularyError, match=r"(?s)pad.*dataguard\.yaml|dataguard\.yaml.*pad"):
+        load(over={"pad": "x"}, over_from="dataguard.yaml")
+
+
 def test_the_model_supplies_what_the_tokenizer_leaves_open(write):
     config = {"vocab_size": 320, "pad_token_id": 5, "bos_token_id": -1, "eos_token_id": [6, 7]}
     vocabulary = load(model=write({"config.json": config}))
