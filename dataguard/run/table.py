@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +9,7 @@ import polars as pl
 
 from dataguard.metrics.base import Metric
 from dataguard.run.scan import Scanned
+from dataguard.run.scratch import scratch_folder, scratch_writing
 
 SEGMENT_BYTES = 64 << 20
 MOST_SOURCES = 1000
@@ -85,9 +83,9 @@ class RunTable:
 
     def _write_segment(self) -> None:
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="dataguard-"))
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            self._folder = scratch_folder(self)
         path = self._folder / f"segment-{len(self._segments):05d}.parquet"
-        pl.concat(self._recent).write_parquet(path, compression="lz4", statistics=False)
+        with scratch_writing():
+            pl.concat(self._recent).write_parquet(path, compression="lz4", statistics=False)
         self._segments.append(path)
         self._recent, self._recent_bytes = [], 0
