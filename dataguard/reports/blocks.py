@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
@@ -38,13 +38,14 @@ def groups(results: Sequence[ExpectationResult]) -> list[list[ExpectationResult]
     """
     found: dict[object, list[ExpectationResult]] = {}
     for each in results:
+        notes = tuple(map(str, each.details.get("notes") or ()))
         key: object = id(each)
-        if not each.unexpected_count and not each.findings:
-            notes = tuple(map(str, each.details.get("notes") or ()))
-            if each.success and not notes:
+        if each.unjudged is not None:
+            key = each.unjudged
+        elif each.success and not each.unexpected_count:
+            if not notes:
                 continue
-            if each.success or each.unjudged is not None:
-                key = (each.unjudged, notes)
+            key = notes
         found.setdefault(key, []).append(each)
     return list(found.values())
 
@@ -52,12 +53,25 @@ def groups(results: Sequence[ExpectationResult]) -> list[list[ExpectationResult]
 def block(told: Sequence[ExpectationResult], result: Result, page: Page) -> None:
     """Print what one expectation has to say, or several that say the same."""
     first = told[0]
-    status = status_of(first, result)
-    head = f"{titled(first)}  {first.severity}" if len(told) == 1 else ", ".join(map(titled, told))
-    page.labelled(
-        status if len(status) < INDENT else f"{status} ", head, page.style_of(status), max(INDENT, len(status) + 1)
-    )
-    for label, text in _parts(first, page.width - INDENT - LABEL):
+    if len(told) == 1:
+        _print(f"{titled(first)}  {first.severity}", [*_cause(first), *_parts(first, _room(page))], first, result, page)
+        return
+    _print(", ".join(map(titled, told)), [*_cause(first)] or [*_parts(first, _room(page))], first, result, page)
+    for each in told:
+        if each.unjudged is not None and (parts := [*_parts(each, _room(page))]):
+            page.gap()
+            _print(f"{titled(each)}  {each.severity}", parts, each, result, page)
+
+
+def _room(page: Page) -> int:
+    return page.width - INDENT - LABEL
+
+
+def _print(head: str, parts: Iterable[tuple[str, str]], each: ExpectationResult, result: Result, page: Page) -> None:
+    status = status_of(each, result)
+    indent = max(INDENT, len(status) + 1)
+    page.labelled(status if len(status) < INDENT else f"{status} ", head, page.style_of(status), indent)
+    for label, text in parts:
         page.labelled(f"{'':<{INDENT}}{label}", text, "bold", INDENT + LABEL)
 
 
@@ -67,11 +81,15 @@ def titled(each: ExpectationResult) -> str:
     return printable(each.type) + column
 
 
-def _parts(each: ExpectationResult, width: int) -> Iterator[tuple[str, str]]:
-    """Yield the labelled parts of a block, whose texts are wrapped at `width`."""
+def _cause(each: ExpectationResult) -> Iterator[tuple[str, str]]:
+    """Yield why an expectation could not be judged."""
     if each.unjudged is not None:
         yield "why", f"not judged: {printable(each.unjudged.missing)}"
         yield "fix", printable(each.unjudged.fix)
+
+
+def _parts(each: ExpectationResult, width: int) -> Iterator[tuple[str, str]]:
+    """Yield what was found, in labelled parts whose texts are wrapped at `width`."""
     if what := _what(each):
         yield "what", what
     if not each.success:

@@ -138,6 +138,25 @@ unjudged expect_z  critical
     assert text.count("no pad") == 1
 
 
+def test_what_some_of_them_found_all_the_same_stands_below_the_cause() -> None:
+    first = ExpectationResult("expect_x", {}, "critical", success=False, unjudged=Unjudged("no pad", "give pad"))
+    findings = (Finding("bad", shard="a", row=3),)
+    second = replace(first, type="expect_y", findings=findings, unexpected_count=1, element_count=5)
+    third = replace(first, type="expect_z", severity="info", details={"notes": ["so it is"]})
+    assert """
+unjudged expect_x, expect_y, expect_z
+      why     not judged: no pad
+      fix     give pad
+
+unjudged expect_y  critical
+      what    1 of 5 rows
+      where   a row 3 (bad)
+
+unjudged expect_z  info
+      note    so it is
+""" in printed(Result("s", {}, (first, second, third), {}))
+
+
 def test_what_was_found_of_a_verdict_in_part_is_told_too() -> None:
     findings = (Finding("negative", shard="a", row=3, position=0, value=-1),)
     partly = one(unjudged=Unjudged("no size", "give it"), findings=findings, unexpected_count=1, element_count=5)
