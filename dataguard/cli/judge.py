@@ -21,7 +21,8 @@ dataguard judge dataguard-out --suite sft --set max_length=4096 --out second-loo
 
 def judge(
     earlier: Annotated[
-        Path, typer.Argument(metavar="OUT", show_default=False, help="The output folder of a run of dataguard validate.")
+        Path,
+        typer.Argument(metavar="OUT", show_default=False, help="The output folder of a run of dataguard validate."),
     ],
     *,
     suite: Annotated[
@@ -36,6 +37,10 @@ def judge(
     ] = None,
     vocab_size: Annotated[
         int | None, typer.Option(metavar="N", min=1, show_default="that of the run", help="As in validate.")
+    ] = None,
+    plugins: Annotated[
+        list[str] | None,
+        typer.Option("--plugin", metavar="MODULE", help="As in validate. May be given several times."),
     ] = None,
     fail_on: Annotated[
         FailOn, typer.Option(help="Least severity whose failures make the exit status 1.")
@@ -70,6 +75,7 @@ def judge(
         parameters=parameters,
         store=store,
         out=out,
+        plugins=plugins or (),
         fail_on=fail_on.value,
         watch=Watch(Console(stderr=True, highlight=False), quiet=quiet, bar=False),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from dataguard.run.request import Nobody, Request, Watch
 from dataguard.run.run import run
 from dataguard.run.validate import RECORD, RUN, write_judged
 
-SETTINGS = ("tokenizer", "model", "vocab_size", "columns", "source_from", "store")
+SETTINGS = ("tokenizer", "model", "vocab_size", "columns", "vocabulary", "source_from", "store")
 
 
 def rejudge(
@@ -27,6 +27,7 @@ def rejudge(
     columns: Mapping[str, str] | None = None,
     store: str | Path | None = None,
     out: str | Path | None = None,
+    plugins: Sequence[str] = (),
     fail_on: Severity = "critical",
     watch: Watch | None = None,
 ) -> Result:
@@ -34,7 +35,8 @@ def rejudge(
 
     Args:
         earlier: The output folder of that run. What is not told here is taken from its run.json: tokenizer, model,
-            vocab_size, columns, what says the sources, and the store.
+            vocab_size, columns, vocabulary, what says the sources, and the store.
+        plugins: Modules that give further expectations; never taken from run.json, for they are imported.
         out: Folder for report.json, rejected.parquet, run.json and shards.parquet; no rows are copied. None writes nothing.
 
     Raises:
@@ -51,7 +53,9 @@ def rejudge(
         vocab_size=vocab_size or known["vocab_size"],
         parameters=parameters or {},
         columns=columns or known["columns"],
+        vocabulary=known["vocabulary"],
         source_from=known["source_from"],
+        plugins=plugins,
         store=store or known["store"],
         fail_on=fail_on,
         watch=watch or Nobody(),

@@ -18,6 +18,7 @@ from dataguard.errors import UsageError, nearest
 from dataguard.reports.json_report import report_json
 from dataguard.result import SEVERITIES, Result, Severity
 from dataguard.run.clean import write_clean
+from dataguard.run.arguments import check_arguments
 from dataguard.run.dataset import paths_of
 from dataguard.run.outputs import CLEAN, Outputs, prepare, writing
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
@@ -102,6 +103,7 @@ def validate(
     Raises:
         UsageError: The suite, the vocabulary, DATA or the output folder is unusable. Faults of the data are in the result.
     """
+    check_arguments(locals())
     _known("report", reports, REPORTS)
     _known("engine", [engine], ("local",))
     _known("severity", [fail_on], SEVERITIES)
@@ -211,6 +213,7 @@ def _settings(request: Request, judged: Judged) -> dict[str, Any]:
         "model": located(request.model),
         "vocab_size": request.vocab_size,
         "columns": dict(request.columns),
+        "vocabulary": dict(request.vocabulary),
         "source_from": request.source_from,
         "store": None if request.store is None else str(request.store),
     }
@@ -231,4 +234,4 @@ def _host_facts(request: Request, judged: Judged, started: float) -> str:
         "python": sys.version.split()[0],
         "packages": {name: version(name) for name in packages},
     }
-    return json.dumps(facts, indent=2) + "\n"
+    return json.dumps(facts, indent=2, default=sorted) + "\n"

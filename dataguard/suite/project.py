@@ -49,11 +49,13 @@ class ProjectSettings(BaseModel):
     parameters: dict[str, Any] | None = Field(None, description="Values of the suite's parameters.")
     source_from: Literal["column", "path", "none"] | None = Field(None, description="What says a row's source.")
     fail_on: Severity | None = Field(None, description="Least severity whose failures make the exit status 1.")
+    head: Count | None = Field(None, description="Judge the first so many rows of each shard; the report is partial.")
     out: Text | None = Field(None, description="Folder for report.json, rejected.parquet and the quarantine.")
     quarantine: bool | None = Field(None, description="Copy the rejected rows into a data set of their own.")
     quarantine_limit: Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=SIZE)] | None = Field(
         None, description="Most bytes of rows to copy: 10GiB."
     )
+    clean: bool | None = Field(None, description="Write the rows that remain as well.")
     reports: list[Text] | None = Field(None, description="Reports: console, json.")
     jobs: Count | None = Field(None, description="Units that are scanned at once.")
     store: Text | None = Field(None, description="Folder that keeps numbers between runs; auto; null keeps none.")

@@ -52,6 +52,14 @@ def test_the_same_suite_gives_the_same_verdicts(earlier: Path) -> None:
     assert (earlier.parent / "second" / "rejected.parquet").read_bytes()
 
 
+def test_the_vocabulary_that_was_told_holds_again(fixtures: Path, tmp_path: Path) -> None:
+    where = {"out": tmp_path / "out", "store": tmp_path / "store"}
+    asked = suite({"type": "expect_token_ids_to_be_in_vocabulary"})
+    dataguard.validate(fixtures / "faulty", suite=asked, vocabulary={"size": 50, "pad": 1}, **where)
+    told = rejudge(tmp_path / "out", suite=asked).meta["vocabulary"]
+    assert (told["limit"], told["pad"]) == (50, 1)
+
+
 def test_numbers_that_nobody_stored_need_a_scan(earlier: Path) -> None:
     asked = suite({"type": "expect_rows_not_to_be_periodic", "kwargs": {"max_period": 20}})
     with pytest.raises(UsageError, match="cannot be judged without a scan"):
