@@ -8,7 +8,10 @@ from dataguard.suite.loading import load_suite
 from dataguard.suite.model import Suite
 from dataguard.suite.shipped import choose, shipped
 
-NAMES = ("pretrain", "sft")
+NAMES = ("packed", "preference", "pretrain", "sft")
+SINGLE = ("packed", "pretrain", "sft")
+"""Those that judge one token column."""
+SIDES = ("chosen", "rejected")
 
 
 def of_type(suite: Suite, type: str) -> list[dict[str, object]]:
@@ -25,13 +28,16 @@ def test_these_are_shipped() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-class TestEach:
-    def test_needs_no_option(self, name: str) -> None:
-        suite = load_suite(name)
-        assert (suite.name, suite.origin) == (name, f"shipped suite {name}")
-        assert suite.parameters == {"max_length": None}
-        assert (suite.columns, suite.vocabulary) == ({}, {})
+def test_needs_no_option(name: str) -> None:
+    suite = load_suite(name)
+    assert (suite.name, suite.origin) == (name, f"shipped suite {name}")
+    assert set(suite.parameters.values()) == {None}
+    assert "max_length" in suite.parameters
+    assert (suite.columns, suite.vocabulary) == ({}, {})
 
+
+@pytest.mark.parametrize("name", SINGLE)
+class TestEach:
     def test_never_skips_the_range_of_ids(self, name: str) -> None:
         assert of_type(load_suite(name), "token_ids_to_be_in_vocabulary") == [{"when": (), "severity": "critical"}]
 
@@ -50,7 +56,9 @@ class TestEach:
     def test_max_length_alone_is_skipped_without_it(self, name: str) -> None:
         suite = load_suite(name)
         skipped = {each.expectation.type() for each in suite.expectations if "max_length" in each.when}
-        assert skipped == {"expect_sequence_lengths_to_be_between"}
+        assert skipped == {"expect_sequence_lengths_to_be_between"} | (
+            {"expect_dtypes_to_fit"} if name == "packed" else set()
+        )
 
     def test_dirty_samples_need_characters_and_tolerate_one_row_in_a_thousand(self, name: str) -> None:
         for kind in ("rows_not_to_be_periodic", "symbol_fraction_to_be_below", "digit_runs_to_be_below"):
@@ -63,8 +71,48 @@ class TestEach:
 
 
 def test_sft_asks_for_labels_and_pretrain_does_not() -> None:
-    asked = {name: of_type(load_suite(name), "columns_to_exist")[0]["columns"] for name in NAMES}
-    assert asked == {"pretrain": ["input_ids"], "sft": ["input_ids", "labels"]}
+    asked = {name: of_type(load_suite(name), "columns_to_exist")[0]["columns"] for name in SINGLE}
+    assert asked == {"packed": ["input_ids"], "pretrain": ["input_ids"], "sft": ["input_ids", "labels"]}
+
+
+def test_preference_judges_both_sides_alike_but_for_dirty_samples() -> None:
+    suite = load_suite("preference")
+    dirty = ("rows_not_to_be_periodic", "symbol_fraction_to_be_below", "digit_runs_to_be_below")
+    chosen, rejected = (
+        [
+            (each.expectation.type(), str(each.kwargs).replace(side, "SIDE"), str(each.when).replace(side, "SIDE"))
+            for each in suite.expectations
+            if str(each.kwargs.get("column", "")).startswith(side)
+            and "columns" not in each.kwargs
+            and not each.expectation.type().endswith(dirty)
+        ]
+        for side in SIDES
+    )
+    assert chosen == rejected
+    assert len(chosen) >= 15
+    for kind in dirty:
+        assert [each["column"] for each in of_type(suite, kind)] == ["chosen_input_ids"]
+
+
+def test_preference_holds_what_pretrain_says_of_a_row_alone() -> None:
+    types = {name: {each.expectation.type() for each in load_suite(name).expectations} for name in NAMES}
+    assert types["pretrain"] - types["preference"] == {
+        "expect_no_eos_inside_documents",
+        "expect_row_token_share_to_be_below",
+        "expect_truncation_to_be_consistent_across_sources",
+    }
+    assert types["sft"] <= types["pretrain"]
+    assert types["packed"] - types["pretrain"] == {
+        "expect_document_boundaries_to_be_consistent",
+        "expect_labels_not_to_cross_documents",
+        "expect_position_ids_to_be_consistent",
+    }
+
+
+def test_packed_judges_crossing_labels_only_when_asked() -> None:
+    (only,) = of_type(load_suite("packed", {"allow_crossing": False}), "labels_not_to_cross_documents")
+    assert (only["allow"], only["shift"]) == (False, 0)
+    assert only["when"] == ("labels", "documents", "allow_crossing")
 
 
 @pytest.mark.parametrize(
@@ -74,9 +122,15 @@ def test_sft_asks_for_labels_and_pretrain_does_not() -> None:
         (["input_ids", "attention_mask", "text"], "pretrain"),
         (["input_ids", "labels"], "sft"),
         (["chosen_input_ids", "chosen_labels"], "sft"),
+        (["chosen_input_ids", "rejected_input_ids"], "preference"),
+        (["chosen_input_ids", "rejected_input_ids", "chosen_labels", "input_ids", "position_ids"], "preference"),
+        (["input_ids", "position_ids"], "packed"),
+        (["input_ids", "labels", "document_ids"], "packed"),
+        (["input_ids", "labels", "cu_seqlens"], "packed"),
+        (["input_ids", "labels", "seq_lengths"], "packed"),
         (["tokens", "no_labels_here"], "pretrain"),
         ([], "pretrain"),
     ],
 )
-def test_labels_make_fine_tuning_data(columns: list[str], name: str) -> None:
+def test_the_columns_choose(columns: list[str], name: str) -> None:
     assert choose(columns) == name
