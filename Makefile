@@ -14,7 +14,7 @@ CORE := $(VENV)/.installed-core
 TEST := $(VENV)/.installed-test
 
 .DEFAULT_GOAL := help
-.PHONY: help validate test cases fuzz lint format types check boundscheck wheel-test catalogue clean
+.PHONY: help validate test cases fuzz lint format types check boundscheck kill wheel-test catalogue clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,10 @@ boundscheck: export NUMBA_BOUNDSCHECK := 1
 boundscheck: export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/numba-boundscheck
 boundscheck: $(TEST) ## run the kernels' tests with bounds checks compiled in
 	$(BIN)/python -m pytest tests/metrics $(ARGS)
+
+kill: export DATAGUARD_KILLS ?= 100
+kill: $(TEST) ## kill a hundred runs at random moments, and look at what they leave (some minutes)
+	$(BIN)/python -m pytest tests/run/test_killed.py -s -n 0 $(ARGS)
 
 wheel-test: $(TEST) ## build the wheel and try it in a fresh environment with core dependencies alone
 	$(BIN)/python tests/wheel.py
