@@ -17,8 +17,8 @@ from dataguard.engines import threads
 from dataguard.errors import UsageError, nearest
 from dataguard.reports.json_report import report_json
 from dataguard.result import SEVERITIES, Result, Severity
-from dataguard.run.clean import write_clean
 from dataguard.run.arguments import check_arguments
+from dataguard.run.clean import write_clean
 from dataguard.run.dataset import paths_of
 from dataguard.run.outputs import CLEAN, Outputs, prepare, writing
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
