@@ -14,7 +14,7 @@ from dataguard.result import Severity
 from dataguard.shards.roles import ROLES, is_role
 from dataguard.suite.arguments import check
 from dataguard.suite.document import Spot, shown
-from dataguard.vocabulary.told import check_told
+from dataguard.vocabulary.told import FIX_PAST, IDS, SIZES, Told, check_told, past_all_tokens
 
 
 class SuiteSettings(BaseModel):
@@ -61,6 +61,11 @@ def check_vocabulary(told: Mapping[str, Any], spot: Spot) -> None:
             check_told({key: value}, given_from=spot.file)
         except VocabularyError as fault:
             raise (spot / key).error(f"vocabulary.{key}: {fault.what}", why=fault.why, fix=fault.fix) from None
+    numbers = {key: told[key] for key in (*SIZES, *IDS) if told.get(key) is not None}
+    for place, number, why in past_all_tokens(Told(numbers, told.get("special") or {})):
+        for step in place:
+            spot /= step
+        raise spot.error(f"vocabulary.{'.'.join(place)}: {number} cannot be used", why=why, fix=FIX_PAST)
 
 
 def check_columns(columns: Collection[str], spot: Spot) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +36,7 @@ def check_told(given: Mapping[str, Any], *, given_from: str) -> Told:
         given_from: What to call the place that it comes from.
 
     Raises:
-        VocabularyError: A key is unknown, or a value is of the wrong type.
+        VocabularyError: A key is unknown, a value is of the wrong type, or an id lies past all tokens.
     """
     if not isinstance(given, Mapping):
         raise _wrong(given_from, "vocabulary", given, "a mapping such as {size: 50257, pad: 50256}")
@@ -59,11 +59,36 @@ def check_told(given: Mapping[str, Any], *, given_from: str) -> Told:
     if reserved is not None and not isinstance(reserved, list | tuple | set | frozenset | range):
         raise _wrong(given_from, "vocabulary.reserved", reserved, "a list of ids")
     place = f"{given_from}, vocabulary"
-    return Told(
+    found = Told(
         numbers,
         {name: whole_number(value, f"{place}.special.{name}") for name, value in special.items()},
         None if reserved is None else frozenset(whole_number(each, f"{place}.reserved") for each in reserved),
     )
+    for keys, number, why in past_all_tokens(found):
+        raise VocabularyError(f"{number} cannot be used", where=".".join([place, *keys]), why=why, fix=FIX_PAST)
+    return found
+
+
+FIX_PAST = "give the id of a token, or the right size (embedding_rows too, where the embedding has more rows)"
+
+
+def past_all_tokens(told: Told) -> Iterator[tuple[tuple[str, ...], int, str]]:
+    """Yield the special ids that no token can have, because the size that stands beside them says so.
+
+    An embedding may have more rows than the tokenizer has tokens, and such a row may serve as pad. Ids that were never
+    trained may lie past both.
+
+    Yields:
+        The place (`pad`, or `special` and a name), the id, and why not.
+    """
+    if "size" not in told.numbers:
+        return
+    limit = max(told.numbers["size"], told.numbers.get("embedding_rows", 0))
+    ids: dict[tuple[str, ...], int] = {(key,): told.numbers[key] for key in IDS if key in told.numbers}
+    ids |= {("special", name): number for name, number in told.special.items()}
+    for place, number in ids.items():
+        if number >= limit:
+            yield place, number, f"ids end at {limit - 1}, because size is {told.numbers['size']}"
 
 
 def whole_number(value: object, where: str, *, least: int = 0) -> int:

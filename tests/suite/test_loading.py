@@ -215,6 +215,17 @@ def test_a_wrong_vocabulary_is_told_with_its_line(tmp_path: Path) -> None:
     assert line == 7
 
 
+def test_a_special_id_past_all_tokens_is_told_with_its_line(tmp_path: Path) -> None:
+    text = "expectations:\n  - type: expect_pears\nmeta:\n  dataguard:\n    vocabulary:\n      size: 5\n      pad: 9\n"
+    message, line = refused_text(tmp_path, text)
+    assert "vocabulary.pad: 9 cannot be used" in message
+    assert "ids end at 4, because size is 5" in message
+    assert line == 7
+    message, line = refused_text(tmp_path, text.replace("pad: 9", "special: {a.b: 9}"))
+    assert "vocabulary.special.a.b: 9 cannot be used" in message
+    assert line == 7
+
+
 def test_refuses_expectations_that_cannot_be_told_apart(tmp_path: Path) -> None:
     text = "expectations:\n  - type: expect_pears\n  - type: expect_pears\n    kwargs: {share: 0.5}\n"
     message, line = refused_text(tmp_path, text)

@@ -81,3 +81,20 @@ def test_a_path_that_exists_wins(tmp_path, write, document, monkeypatch):
     snapshot(tmp_path, "mine", "aaa", main="aaa")
     monkeypatch.chdir(write({"tokenizer.json": document}, "mine").parent)
     assert load_vocabulary(tokenizer="mine", model=None, given={}, vocab_size=None).size == 260
+
+
+@pytest.mark.parametrize("name", ["tokeniser.json", "data/tok.json", "vocab.txt"])
+def test_a_file_that_is_not_there_is_nothing_to_download(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(VocabularyError, match="there is no tokenizer") as caught:
+        load_vocabulary(tokenizer=name, model=None, given={}, vocab_size=None)
+    assert caught.value.why == "the path does not exist"
+    assert caught.value.fix == "give --tokenizer the path of a tokenizer that exists"
+
+
+def test_the_nearest_name_in_its_folder_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "tokenizer.json").touch()
+    with pytest.raises(VocabularyError, match=r"did you mean data/tokenizer\.json\?"):
+        load_vocabulary(tokenizer="data/tokeniser.json", model=None, given={}, vocab_size=None)

@@ -41,3 +41,25 @@ def test_refuses_what_it_does_not_know(given, message):
     with pytest.raises(VocabularyError, match=message) as caught:
         check_told(given, given_from="dataguard.yaml")
     assert "dataguard.yaml" in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [{"pad": 100}, {"eos": 60_000}, {"special": {"end": 100}}])
+def test_an_id_past_all_tokens_is_refused(given):
+    with pytest.raises(VocabularyError, match="ids end at 99, because size is 100") as caught:
+        check_told({"size": 100, **given}, given_from="suite")
+    assert caught.value.where.startswith("suite, vocabulary.")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"size": 100, "pad": 99},
+        {"pad": 60_000},
+        {"size": 51, "pad": 50, "embedding_rows": 50},
+        {"size": 100, "pad": 120, "embedding_rows": 128},
+        {"size": 100, "reserved": [100, 127]},
+        {"size": None, "pad": 5},
+    ],
+)
+def test_an_id_that_some_row_or_token_may_have_is_taken(given):
+    check_told(given, given_from="suite")
