@@ -26,6 +26,7 @@ class ExpectMetricToBeBetween(RowExpectation):
 
     reasons: ClassVar[tuple[str, ...]] = ("below", "above")
     fix: ClassVar[str] = "look at these rows with dataguard show, and leave them out or widen the bounds"
+    value_name: ClassVar[str] = "metric"
 
     metric: Annotated[str, WithJsonSchema({"type": "string", "enum": sorted(NUMBERS)})]
     min_value: int | float | None = None

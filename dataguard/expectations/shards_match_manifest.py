@@ -27,6 +27,7 @@ class ExpectShardsToMatchManifest(Expectation):
     fix: ClassVar[str] = (
         "copy what is missing, take away what does not belong, or write the data set and its manifest anew"
     )
+    value_name: ClassVar[Mapping[str, str]] = {"row_count": "rows", "token_count": "tokens"}
 
     def needs(self, context: Context) -> Sequence[str]:
         return ("manifest",)
