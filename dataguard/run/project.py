@@ -7,6 +7,7 @@ parameters are joined name by name; plugins are added.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -114,11 +115,19 @@ def _of_data(data: Sequence[Path], here: Path | None) -> Path | None:
 
 
 def _upward(folder: Path) -> Path | None:
-    """Return the project file in a folder, or in the nearest one above that has one."""
+    """Return the project file in a folder, or in the nearest one above that has one.
+
+    A folder where everybody leaves files (/tmp) is no project's: what lies there may be anybody's.
+    """
     for each in (folder, *folder.parents):
-        if os.path.isfile(each / NAME):  # noqa: PTH113 (Path.is_file raises where a folder may not be entered)
+        if os.path.isfile(each / NAME) and not _is_everybodys(each):  # noqa: PTH113 (Path.is_file may raise)
             return each / NAME
     return None
+
+
+def _is_everybodys(folder: Path) -> bool:
+    everybodys = stat.S_IWOTH | stat.S_ISVTX
+    return folder.stat().st_mode & everybodys == everybodys
 
 
 def _shown(file: Path) -> Path:

@@ -56,6 +56,7 @@ def test_without_options_the_library_decides(asked: dict[str, Any]) -> None:
         "clean": False,
         "reports": ["console"],
         "jobs": None,
+        "store": "auto",
         "plugins": [],
         "fail_on": "critical",
     }
@@ -65,7 +66,7 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
     options = (
         "--suite sft --tokenizer t.json --model m --vocab-size 5 --max-length 7 --set side=right --set n=3 "
         "--column input_ids=tokens --column labels=targets --source-from path --out o --no-quarantine "
-        "--quarantine-limit 1GiB --clean --head 9 --report console,json --jobs 2 --plugin a --plugin b.c --fail-on info"
+        "--quarantine-limit 1GiB --clean --head 9 --report console,json --jobs 2 --store s --plugin a --plugin b.c --fail-on info"
     )
     run(["validate", "data", *options.split()])
     del asked["watch"]
@@ -86,6 +87,7 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
         "clean": True,
         "reports": ["console", "json"],
         "jobs": 2,
+        "store": Path("s"),
         "plugins": ["a", "b.c"],
         "fail_on": "info",
     }
@@ -150,6 +152,8 @@ def test_help_names_every_option_that_there_is(capsys: pytest.CaptureFixture[str
         "--fail-on",
         "--jobs",
         "--plugin",
+        "--store",
+        "--no-store",
         "--project",
         "--no-project",
         "--json",
@@ -177,6 +181,7 @@ def test_a_foreign_id_is_found_told_and_set_aside(tmp_path: Path, capsys: pytest
         "rejected.parquet",
         "report.json",
         "run.json",
+        "shards.parquet",
     ]
     quarantined = datasets.load_from_disk(str(out / "quarantine"))
     assert quarantined["input_ids"][:] == [[4, 99, 6]]

@@ -193,6 +193,15 @@ class TestInsideDataAndWorkingDirectory:
         assert "lies elsewhere" in refused(".").what
 
 
+def test_a_file_where_everybody_leaves_files_is_nobody_s(work: Path) -> None:
+    write(work.parent, "suite: sft")
+    assert options("../data")["suite"] == "sft"
+    work.parent.chmod(0o1777)
+    assert options("../data") == {}
+    write(work, "suite: pretrain")
+    assert options("../data")["suite"] == "pretrain"
+
+
 def test_a_file_that_is_no_regular_file_is_none(work: Path) -> None:
     os.mkfifo(work / "dataguard.yaml")
     assert options("../data") == {}

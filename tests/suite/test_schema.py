@@ -243,7 +243,9 @@ KEYS = st.sampled_from([*PROJECT.schema["properties"], "loader"])
 @settings(max_examples=300, deadline=None)
 @given(document=st.dictionaries(KEYS, PROJECT_VALUES, min_size=1, max_size=3))
 def test_project_files_are_judged_alike(document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
-    file = tmp_path_factory.getbasetemp() / "dataguard.yaml"
+    folder = tmp_path_factory.getbasetemp() / "project"
+    folder.mkdir(exist_ok=True)
+    file = folder / "dataguard.yaml"
     file.write_text(json.dumps(document))
     try:
         read_project(file)
