@@ -8,7 +8,8 @@ are any. Columns that nobody asks for are not decoded, but their pages are walke
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from dataguard.errors import ShardFault
 from dataguard.shards.files import FileState, ShardFile
 from dataguard.shards.model import Unit
 from dataguard.shards.parquet_footer import RowGroup, read_footer
+from dataguard.shards.parquet_levels import entries
 from dataguard.shards.parquet_pages import check_pages
 from dataguard.shards.proof import check_schema, faults, in_file_order, prove, units_of
 from dataguard.shards.sniffing import Kind
@@ -74,7 +76,7 @@ class ParquetShard:
         with faults(what):
             # A name with a dot in it also selects the nested column of that path; `select` leaves that out again.
             batches = reader.iter_batches(_batch_rows(self.groups[group]), row_groups=[group], columns=names)
-        row = first_row
+        row, held = first_row, Counter[str]()
         while True:
             where = f"{what}, from row {row:,} on"
             with faults(where):
@@ -84,10 +86,21 @@ class ParquetShard:
                 batch = batch.select(names)
             prove(batch, where)
             row += batch.num_rows
+            held.update({name: count for name in names if (count := entries(batch.column(name))) is not None})
             yield batch
         if row - first_row != self.groups[group].rows:
             detail = f"{what} gave {row - first_row:,} rows; the footer says {self.groups[group].rows:,}"
             raise ShardFault("corrupt", detail)
+        self._refuse_what_is_left(group, held)
+
+    def _refuse_what_is_left(self, group: int, held: Mapping[str, int]) -> None:
+        """Refuse a row group of whose columns Arrow left something out: then rows do not stand beside their own."""
+        tops, values = self.groups[group].tops, self.groups[group].chunks[2::3]
+        first_leaves = dict(zip(reversed(tops), reversed(values), strict=True))
+        for name, count in held.items():
+            if count != first_leaves.get(name, count):
+                detail = f"the rows of column {name!r} in row group {group} take {count:,} of its {first_leaves[name]:,} values"
+                raise ShardFault("corrupt", detail)
 
 
 @contextmanager
