@@ -215,3 +215,15 @@ class TestCommand:
         assert done.returncode == 0, done.stderr
         assert "too_often" in done.stdout
         assert TYPE in dataguard("catalogue", "--plugin", "my_checks", at=folder).stdout
+
+    def test_the_schema_knows_it(self, folder: Path) -> None:
+        done = dataguard("schema", "--plugin", "my_checks", at=folder)
+        assert f'"#/$defs/{TYPE}"' in done.stdout
+        assert f'"#/$defs/{TYPE}"' not in dataguard("schema", at=folder).stdout
+
+    def test_its_kernels_are_compiled_ahead(self, folder: Path) -> None:
+        for _ in range(2):
+            done = dataguard("warm", "--plugin", "my_checks", "--json", "--quiet", at=folder)
+            assert (done.returncode, done.stderr) == (0, "")
+        assert '"compiled": 0' in done.stdout
+        assert list((folder / "__pycache__").glob("my_checks.occurrences-*.nbc"))
