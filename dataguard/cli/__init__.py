@@ -88,6 +88,7 @@ def main() -> NoReturn:
     prepare_streams()
     signal.signal(signal.SIGTERM, _terminate)
     status = run(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the verdict has been told, and is not to be taken back
     silence(sys.stdout, sys.stderr)
     if threading.active_count() > 1:
         # Threads that are still in a kernel or a read have nothing to clean up, and may outlive what they use.

@@ -23,9 +23,9 @@ from dataguard.run.clean_states import Copied, CopiedFolder, write_states
 from dataguard.run.clean_tables import write_tables
 from dataguard.run.copies import Copy, copy_to
 from dataguard.run.dataset import Dataset
-from dataguard.run.outputs import writing
 from dataguard.run.remaining import Kept, kept_rows, recorded
 from dataguard.run.request import Request
+from dataguard.run.writing import writing
 from dataguard.shards.form import form_of
 from dataguard.shards.model import Shard
 from dataguard.shards.names import CLEAN_MARK
@@ -100,21 +100,34 @@ class _Copying:
     fingerprint: str | None
     request: Request
     stopped: threading.Event = field(default_factory=threading.Event)
+    error: Exception | None = None
 
     def run(self, kept: Iterator[Kept]) -> list[Copied]:
         folders = folders_of(self.dataset.shards)
         files: dict[Path, dict[str, Copied]] = {}
         tasks = ((each, self._target(each.shard, folders)) for each in kept)
-        for shard, copied in threads.run(self._copy, tasks, self.request.jobs, self.stopped):
-            self.request.watch.advance(copied.rows, 0)
-            if shard.path is not None:
-                files.setdefault(folder_of(shard.path), {})[shard.path.name] = copied
+        try:
+            for shard, copied in threads.run(self._noted, tasks, self.request.jobs, self.stopped):
+                self.request.watch.advance(copied.rows, 0)
+                if shard.path is not None:
+                    files.setdefault(folder_of(shard.path), {})[shard.path.name] = copied
+        except Stopped:
+            raise self.error or Stopped from None
         write_states(self.place, [CopiedFolder(origin, folders[origin], names) for origin, names in files.items()])
         return [copied for names in files.values() for copied in names.values()]
 
     def _target(self, shard: Shard, folders: dict[Path, PurePath]) -> Path:
         assert shard.path is not None
         return self.place / folders[folder_of(shard.path)] / shard.path.name
+
+    def _noted(self, task: tuple[Kept, Path]) -> tuple[Shard, Copied]:
+        """Copy a shard; where that fails, keep the reason: a shard before it may be stopped for it, and be asked first."""
+        try:
+            return self._copy(task)
+        except Exception as error:
+            if not isinstance(error, Stopped):
+                self.error = self.error or error
+            raise
 
     def _copy(self, task: tuple[Kept, Path]) -> tuple[Shard, Copied]:
         kept, path = task

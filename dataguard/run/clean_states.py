@@ -14,7 +14,7 @@ from typing import Any
 
 import xxhash
 
-from dataguard.run.outputs import writing
+from dataguard.run.writing import writing
 from dataguard.shards.files import is_file
 from dataguard.shards.hf import DATASET_DICT, STATE, json_object, saved_state, split_of
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from dataguard.run.clean_states import Copied
 from dataguard.run.hf_folder import HfFolder
-from dataguard.run.outputs import writing
 from dataguard.run.quarantine import bounds, sound_metadata
 from dataguard.run.remaining import Kept, recorded
 from dataguard.run.storable import storable, storable_field
+from dataguard.run.writing import writing
 from dataguard.shards.hf import DATASET_DICT
 
 _FOLDER_NAME = re.compile(r"\w[\w.-]*")

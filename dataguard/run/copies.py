@@ -74,7 +74,7 @@ class IpcCopy:
             self.sink.close()
 
     def abandon(self) -> None:
-        self.sink.close()
+        self.sink.abandon()
 
 
 class ParquetCopy:
@@ -107,4 +107,4 @@ class ParquetCopy:
             with suppress(Exception):  # of a disk that is full: closing is all that a writer can be asked to do
                 self._writer.close()
             self._writer.is_open = False
-        self.sink.close()
+        self.sink.abandon()

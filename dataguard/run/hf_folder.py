@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import xxhash
 
-from dataguard.run.outputs import writing
 from dataguard.run.sink import Sink
+from dataguard.run.writing import writing
 
 FILE_BYTES = 500_000_000
 """A file of this size is full; datasets cuts its own there too."""
@@ -88,7 +88,7 @@ class HfFolder:
     def abandon(self) -> None:
         """Let go of the file that is being written, as it is."""
         if self.file is not None:
-            self.file.close()
+            self.file.abandon()
 
     def _path(self, number: int) -> Path:
         return self.place / f"part-{number}"

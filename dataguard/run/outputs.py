@@ -22,6 +22,7 @@ from typing import Self
 
 from dataguard.errors import OutputError
 from dataguard.run.exchange import exchange
+from dataguard.run.writing import writing
 from dataguard.shards.names import CLEAN_MARK, STAGING
 
 QUARANTINE, CLEAN, REJECTED, REPORT = "quarantine", "clean", "rejected.parquet", "report.json"
@@ -160,21 +161,6 @@ def prepare(out: Path, data: Sequence[Path]) -> Outputs:
         outputs.close()
         raise
     return outputs
-
-
-@contextmanager
-def writing(place: Path, what: str = "an output cannot be written") -> Iterator[None]:
-    """Turn what the operating system refuses inside the block into an `OutputError` about `place`."""
-    try:
-        yield
-    except OSError as error:
-        fix = "give another folder with --out"
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            fix = "free some space, give a folder on another disk with --out, or a smaller --quarantine-limit"
-        elif isinstance(error, FileExistsError | NotADirectoryError):
-            fix = "remove the file that is in the way, or give another folder with --out"
-        why = (error.strerror or str(error) or type(error).__name__).lower()
-        raise OutputError(what, where=str(place), why=why, fix=fix) from error
 
 
 def _refuse_data(place: Path, out: Path, data: Sequence[Path]) -> None:

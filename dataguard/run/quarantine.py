@@ -12,8 +12,9 @@ import polars as pl
 import pyarrow as pa
 
 from dataguard.run.hf_folder import HfFolder, finish
-from dataguard.run.outputs import MARK, writing
+from dataguard.run.outputs import MARK
 from dataguard.run.storable import decoded_bytes, storable, storable_field
+from dataguard.run.writing import writing
 
 LIMIT = 10 * 2**30
 """Bytes of rows that are copied unless told otherwise."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,3 +45,8 @@ class Sink(io.RawIOBase):
             self._bytes.close()
         finally:
             super().close()
+
+    def abandon(self) -> None:
+        """Close the file as it is; what could not be written has been told already, or is not wanted any more."""
+        with suppress(OSError):
+            self.close()

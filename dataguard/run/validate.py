@@ -20,12 +20,13 @@ from dataguard.result import SEVERITIES, Result, Severity
 from dataguard.run.arguments import check_arguments
 from dataguard.run.clean import write_clean
 from dataguard.run.dataset import paths_of
-from dataguard.run.outputs import CLEAN, Outputs, prepare, writing
+from dataguard.run.outputs import CLEAN, Outputs, prepare
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
 from dataguard.run.record import write_record
 from dataguard.run.rejects import read_rejected
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch, with_max_length
 from dataguard.run.run import Judged, run
+from dataguard.run.writing import writing
 from dataguard.version import __version__
 
 REPORTS = ("console", "json")

@@ -15,7 +15,8 @@ import pytest
 from dataguard.errors import OutputError
 from dataguard.run import outputs
 from dataguard.run.exchange import exchange
-from dataguard.run.outputs import MARK, Outputs, prepare, writing
+from dataguard.run.outputs import MARK, Outputs, prepare
+from dataguard.run.writing import writing
 
 REPORT = json.dumps({"meta": {"dataguard": {}}})
 
