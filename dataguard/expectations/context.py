@@ -12,7 +12,7 @@ import pyarrow as pa
 from dataguard.metrics.base import Attention
 from dataguard.result import Unjudged
 from dataguard.shards.manifest import Manifest
-from dataguard.shards.roles import ROLES, is_number_list, role_of
+from dataguard.shards.roles import PER_TOKEN, ROLES, is_list, is_number_list, role_of
 from dataguard.vocabulary.model import Vocabulary
 
 
@@ -47,6 +47,11 @@ class ShardFacts:
             return None
         return self.schema.field(self.roles[role]).type
 
+    def has(self, role: str) -> bool:
+        """Whether a column plays a role. One class a row (classification) is no column of labels for tokens."""
+        kind = self.type_of(role)
+        return kind is not None and (role_of(role) not in PER_TOKEN or is_list(kind))
+
     def can_read(self, role: str) -> bool:
         """Whether the column of a role holds lists of whole numbers (or booleans), or nothing but nulls."""
         kind = self.type_of(role)
@@ -80,7 +85,7 @@ class Context:
 
     def has(self, role: str) -> bool:
         """Whether any intact shard has a column of this role."""
-        return any(role in shard.roles for shard in self.intact)
+        return any(shard.has(role) for shard in self.intact)
 
     def attention(self, column: str) -> Attention:
         """Return what decides which positions of a token column are attended."""

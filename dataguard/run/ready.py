@@ -94,7 +94,7 @@ def _tolerated(suite: Suite | None) -> set[str]:
 
 def _fitting(dataset: Dataset, request: Request) -> Suite:
     """Return the shipped suite that fits the columns."""
-    present = {role for shard in dataset.facts(request.columns) for role in shard.roles}
+    present = {role for shard in dataset.facts(request.columns) for role in shard.roles if shard.has(role)}
     return load_suite(choose(present), request.parameters)
 
 

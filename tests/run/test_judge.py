@@ -101,3 +101,10 @@ def test_info_rows_are_not_set_aside() -> None:
     assert result.rejected is not None
     assert result.rejected().is_empty()
     assert result.unexpected(RANGE["type"])["reason"].to_list() == ["beyond_limit"]
+
+
+def test_one_class_a_row_is_no_column_of_labels() -> None:
+    rows = pa.table({"input_ids": [[1, 2, 3], [4, 5]], "attention_mask": [[1, 1, 1], [1, 1]], "labels": [0, 1]})
+    result = dataguard.validate(rows, vocab_size=100)
+    assert result.suite_name == "pretrain"
+    assert result.success
