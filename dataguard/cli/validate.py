@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from dataguard.cli.telling import tell
 from dataguard.cli.values import FailOn, SourceFrom, mapping_of, names_of, parameter, size_of
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLES = """
 [bold]Examples[/bold]

@@ -22,6 +22,7 @@ from dataguard.run.clean_places import folder_of, folders_of
 from dataguard.run.clean_states import Copied, CopiedFolder, write_states
 from dataguard.run.clean_tables import write_tables
 from dataguard.run.copies import Copy, copy_to
+from dataguard.run.damaged import not_copied
 from dataguard.run.dataset import Dataset
 from dataguard.run.remaining import Kept, kept_rows, recorded
 from dataguard.run.request import Request
@@ -66,7 +67,8 @@ def write_clean(
         request: Says how many shards are copied at once, and who is told.
 
     Raises:
-        OutputError: The file system refuses, or a shard is not what it was when it was judged.
+        OutputError: The file system refuses, or a shard changed since it was judged.
+        FoundLate: A shard is not intact.
     """
     if not any(intact):
         return CleanSummary(written=False)
@@ -147,8 +149,7 @@ class _Copying:
                     rows, size = rows + batch.num_rows, size + batch.nbytes
                 copy.end()
         except ShardFault as fault:
-            what = "the clean copy cannot be written: a shard changed during the run"
-            raise OutputError(what, where=kept.shard.name, why=fault.detail, fix="run again") from fault
+            raise not_copied("the clean copy", kept.shard.name, fault) from fault
         except pa.ArrowException as error:
             why = str(error).partition("\n")[0]
             fix = f"leave out --clean, or write the shard anew as Arrow ({kept.opened.layout} cannot hold its columns)"

@@ -66,6 +66,11 @@ class Outputs:
         with writing(self.place / name):
             self.path(name).write_text(text, encoding="utf-8")
 
+    def clear(self) -> None:
+        """Remove what was staged so far."""
+        for entry in self.staging.iterdir():
+            _remove(entry)
+
     def commit(self, *, whole: bool = True) -> list[str]:
         """Exchange everything that was staged into its place, report.json last.
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from dataguard.errors import OutputError, ShardFault
+from dataguard.errors import ShardFault
+from dataguard.run.damaged import not_copied
 from dataguard.run.dataset import Dataset
 from dataguard.run.quarantine import Rejected
 from dataguard.run.taking import take_rows
@@ -23,7 +24,8 @@ def read_rejected(dataset: Dataset, rejected: Path) -> Iterator[Rejected]:
         rejected: rejected.parquet: shard, row, types, reasons; sorted as DATA is.
 
     Raises:
-        OutputError: A shard can no longer be read as it was when it was judged.
+        OutputError: A shard changed since it was judged.
+        FoundLate: A shard is not intact.
     """
     table = pl.scan_parquet(rejected)
     affected = set(table.select(pl.col("shard").unique()).collect(engine="streaming")["shard"])
@@ -33,8 +35,7 @@ def read_rejected(dataset: Dataset, rejected: Path) -> Iterator[Rejected]:
             try:
                 yield from _of_shard(opened, rows)
             except ShardFault as fault:
-                what, fix = "the quarantine cannot be written: a shard changed during the run", "run again"
-                raise OutputError(what, where=shard.name, why=fault.detail, fix=fix) from fault
+                raise not_copied("the quarantine", shard.name, fault) from fault
 
 
 def _of_shard(opened: OpenShard, rejected: pl.DataFrame) -> Iterator[Rejected]:

@@ -16,12 +16,15 @@ from typing import Any, Literal
 from dataguard.engines import threads
 from dataguard.errors import UsageError, nearest
 from dataguard.reports.json_report import report_json
+from dataguard.reports.text import printable
 from dataguard.result import SEVERITIES, Result, Severity
 from dataguard.run.arguments import check_arguments
 from dataguard.run.clean import write_clean
+from dataguard.run.damaged import FoundLate, with_damage
 from dataguard.run.dataset import paths_of
 from dataguard.run.outputs import CLEAN, Outputs, prepare
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
+from dataguard.run.ready import Ready, get_ready
 from dataguard.run.record import write_record
 from dataguard.run.rejects import read_rejected
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch, with_max_length
@@ -142,11 +145,7 @@ def write_judged(request: Request, out: Path, limit: int | None, *, clean: bool 
     """
     with prepare(out, paths_of(request.data)) as outputs:
         started = time.time()
-        judged = run(request)
-        copied = {
-            QUARANTINE: _quarantine(judged, outputs, limit),
-            CLEAN: _clean(judged, outputs, request, wanted=clean),
-        }
+        judged, copied = _copied(request, outputs, limit, clean=clean)
         result = _write(judged, outputs, copied)
         outputs.write_text(RUN, _host_facts(request, judged, started))
         if CLEAN in outputs.commit():
@@ -166,6 +165,21 @@ def _can_be_clean(*, clean: bool, head: int | None, out: str | Path | None) -> N
         raise UsageError("a clean copy of the first rows alone is none", why=why, fix="leave out --head, or --clean")
     if clean and out is None:
         raise UsageError("a clean copy needs a place", why="no output folder is given", fix="give out=FOLDER")
+
+
+def _copied(request: Request, outputs: Outputs, limit: int | None, *, clean: bool) -> tuple[Judged, dict[str, Any]]:
+    """Judge and stage the copies, again for every shard that turns out to be damaged; return what there is to say of them."""
+    ready: Ready | None = None
+    while True:
+        judged = run(request, ready)
+        try:
+            quarantine = _quarantine(judged, outputs, limit)
+            return judged, {QUARANTINE: quarantine, CLEAN: _clean(judged, outputs, request, wanted=clean)}
+        except FoundLate as late:
+            request.watch.note(f"{printable(late.shard)} is not intact, which only copying showed: all is judged again")
+            outputs.clear()
+            ready = ready or get_ready(request)
+            ready = replace(ready, dataset=with_damage(ready.dataset, late))
 
 
 def _quarantine(judged: Judged, outputs: Outputs, limit: int | None) -> dict[str, Any]:

@@ -349,6 +349,33 @@ def test_a_shard_that_changes_before_it_is_copied_leaves_the_former_copy(
     assert not list((tmp_path / "out").glob(".staging-*"))
 
 
+@pytest.mark.parametrize("clean", [True, False], ids=["clean copy", "quarantine"])
+def test_damage_in_bytes_that_no_expectation_reads_is_the_shards_finding(tmp_path: Path, clean: bool) -> None:
+    texts = pa.array([f"text {number} " * 40 for number in range(4)])
+    for name in ("a", "b"):
+        table = pa.table({"input_ids": pa.array([GOOD, BAD, GOOD, BAD], IDS), "text": texts})
+        write(tmp_path / f"data/{name}.parquet", table, "parquet", "snappy", batch=4)
+    path = tmp_path / "data/a.parquet"
+    chunk = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    data = bytearray(path.read_bytes())
+    end = chunk.dictionary_page_offset or chunk.data_page_offset
+    data[end + 40 : end + 80] = b"\xff" * 40
+    path.write_bytes(data)
+    result = dataguard.validate(
+        tmp_path / "data", suite=SUITE, out=tmp_path / "out", clean=clean, store=tmp_path / "store"
+    )
+    (found,) = result.results[0].findings
+    assert (found.shard, found.reason) == ("a.parquet", "corrupt")
+    accounts = result.meta["accounting"]
+    assert (accounts["rows_in"], accounts["clean"], accounts["rejected"], accounts["not_intact_rows"]) == (8, 2, 2, 4)
+    assert result.meta["quarantine"]["rows"] == 2
+    assert sorted(path.name for path in (tmp_path / "out").rglob("*.parquet")) == [
+        *(["b.parquet"] if clean else []),
+        "rejected.parquet",
+        "shards.parquet",
+    ]
+
+
 def test_a_folder_called_clean_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     write(tmp_path / "data/a.arrow", ids(GOOD))
     (tmp_path / "out/clean").mkdir(parents=True)
