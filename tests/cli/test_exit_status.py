@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import dataguard.run.rejudge
@@ -19,6 +20,7 @@ import dataguard.run.validate
 from dataguard.cli import run
 from dataguard.errors import DataError, ShardFault, SuiteError
 from dataguard.result import ExpectationResult, Result
+from tests.builders import table_of
 
 Fake = Callable[..., Any]
 
@@ -169,7 +171,8 @@ def test_an_interruption_says_what_has_become_of_the_output_folder(
 ) -> None:
     monkeypatch.setattr(dataguard.run.validate, "run", raises(KeyboardInterrupt()))
     monkeypatch.chdir(tmp_path)
-    assert run(["validate", "x", "--out", "there/out", *options]) == 130
+    pq.write_table(table_of(input_ids=[[1, 2]]), "x.parquet")
+    assert run(["validate", "x.parquet", "--out", "there/out", *options]) == 130
     assert capsys.readouterr() == ("", "interrupted; there/out is as it was before\n")
     assert not (tmp_path / "there").exists()
 
