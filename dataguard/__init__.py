@@ -1,9 +1,4 @@
-"""Judge tokenized shards before a training run.
-
-    import dataguard
-    result = dataguard.validate("data/", tokenizer="tokenizer.json")
-    result.success
-"""
+"""Judge tokenized shards before a training run: `dataguard.validate("data/", tokenizer="tokenizer.json").success`."""
 
 from __future__ import annotations
 

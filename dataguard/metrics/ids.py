@@ -74,9 +74,9 @@ def ids_outside(values, offsets, limit, sentinels, numbers):  # type: ignore[no-
             smallest, largest = own[0], own[0]
             for place in range(own.size):
                 token = own[place]
-                if token < smallest:
+                if token < smallest:  # noqa: PLR1730  # min() of two numbers keeps numba from using the width of a core
                     smallest = token
-                if token > largest:
+                if token > largest:  # noqa: PLR1730
                     largest = token
             if smallest >= 0 and largest < limit:
                 numbers[2, row], numbers[4, row], numbers[5, row] = -1, smallest, largest
