@@ -70,11 +70,19 @@ class MaskValues(Metric):
 
 @kernel
 def mask_values(mask, offsets, numbers):  # type: ignore[no-untyped-def]
-    """Look through each row's mask. numbers, shape (5, R): in the order of `MaskValues.gives` from position to additive."""
+    """Look through each row's mask. numbers, shape (5, R): in the order of `MaskValues.gives` from position to additive.
+
+    Most rows are done after a first loop that has no branches.
+    """
     for row in range(offsets.size - 1):
-        start, added, others = offsets[row], 0, 0
+        start, stop, added, others, odd = offsets[row], offsets[row + 1], 0, 0, 0
         position, value, no_segment, no_segment_value = -1, 0, -1, 0
-        for place in range(start, offsets[row + 1]):
+        own = mask[start:stop]
+        for place in range(own.size):
+            odd |= own[place] & ~1
+        if odd == 0:
+            stop = start
+        for place in range(start, stop):
             number = np.int64(mask[place])
             if number == 0:
                 continue

@@ -11,11 +11,22 @@ import polars as pl
 
 from dataguard.metrics.base import Metric, Numbers, kernel
 from dataguard.metrics.documents import BEGINS, BY_EOS, DOCUMENT_IDS, OUTSIDE, WHOLE, Documents
-from dataguard.shards.batch import Batch
+from dataguard.shards.batch import Batch, Values
 from dataguard.shards.roles import companion
 
-NO_TOKEN = np.iinfo(np.int64).min
-"""Stands for an id that is not known."""
+BLOCK = 64
+"""Tokens that are looked through at once."""
+
+
+def as_value(values: Values, token: int | None) -> Any:
+    """Return an id as a number of the values' type, so that loops compare at that width.
+
+    One that is not known, or that no value of the type can be, becomes its lowest number: no id is that.
+    """
+    limits = np.iinfo(values.dtype)
+    if token is None or not limits.min <= token <= limits.max:
+        token = limits.min
+    return values.dtype.type(token)
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ class Separators(Metric):
     def compute(self, batch: Batch) -> Numbers:
         own = batch.column(self.documents.attention.column)
         marked = self.documents.of(batch)
-        bos, eos = (np.int64(NO_TOKEN if each is None else each) for each in (self.bos, self.eos))
+        bos, eos = (as_value(own.values, each) for each in (self.bos, self.eos))
         by = marked.by.copy()
         numbers = np.zeros((9, batch.rows), np.int64)
         separators(own.values, own.offsets, marked.marks, bos, eos, self.eos_pads, by, numbers)
@@ -71,19 +82,38 @@ class Separators(Metric):
 def separators(values, offsets, marks, bos, eos, eos_pads, by, numbers):  # type: ignore[no-untyped-def]
     """Find bos and eos in each row's documents. numbers, shape (9, R), in the order of `Separators.gives` from documents.
 
-    by, shape (R,), becomes BY_EOS where an eos divides a row.
+    by, shape (R,), becomes BY_EOS where an eos divides a row. Where nothing depends on the next token, the next one that
+    matters is looked for, block by block, in a loop without branches.
     """
     for row in range(offsets.size - 1):
-        start, whole = offsets[row], by[row] == WHOLE
+        own, here = values[offsets[row] : offsets[row + 1]], marks[offsets[row] : offsets[row + 1]]
+        whole = by[row] == WHOLE
         documents, strays, inside, run, run_start, last = 0, 0, 0, 0, 0, -1
         lacking, starting, astray, doubled, inside_position = -1, -1, -1, -1, -1
-        after_bos, after_eos, is_eos = False, False, False
-        for place in range(start, offsets[row + 1]):
-            mark = marks[place]
+        after_bos, after_eos = False, False
+        place = 0
+        while place < own.size:
+            if documents and not after_bos and not after_eos:
+                matters = False
+                while not matters and place + BLOCK <= own.size:
+                    tokens = own[place : place + BLOCK]
+                    for each in range(BLOCK):
+                        matters |= (tokens[each] == bos) | (tokens[each] == eos)
+                    if not whole:
+                        block = here[place : place + BLOCK]
+                        for each in range(BLOCK):
+                            matters |= block[each] == BEGINS
+                    if not matters:
+                        place += BLOCK
+                while place < own.size and own[place] != bos and own[place] != eos and (whole or here[place] != BEGINS):
+                    place += 1
+                if place == own.size:
+                    break
+            mark, token = here[place], own[place]
+            place += 1
             if mark == OUTSIDE:
                 continue
-            token = np.int64(values[place])
-            is_bos, is_eos, last = token == bos, token == eos, place - start
+            is_bos, is_eos, last = token == bos, token == eos, place - 1
             if mark == BEGINS:
                 run = 0
             elif run > 0 and not (is_eos and eos_pads):
@@ -118,7 +148,7 @@ def separators(values, offsets, marks, bos, eos, eos_pads, by, numbers):  # type
         numbers[0, row], numbers[1, row], numbers[2, row] = documents, lacking, starting
         numbers[3, row], numbers[4, row], numbers[5, row] = astray, strays, doubled
         numbers[6, row], numbers[7, row] = inside, inside_position
-        numbers[8, row] = last if is_eos else -1
+        numbers[8, row] = last if after_eos else -1
 
 
 @dataclass(frozen=True)

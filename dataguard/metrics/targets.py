@@ -11,7 +11,7 @@ import polars as pl
 
 from dataguard.metrics.base import Attention, Metric, Numbers, kernel
 from dataguard.metrics.documents import BEGINS, BY_EOS, OUTSIDE, WHOLE, Documents
-from dataguard.metrics.separators import NO_TOKEN
+from dataguard.metrics.separators import as_value
 from dataguard.shards.batch import Batch
 from dataguard.shards.roles import LABELS, companion
 
@@ -50,9 +50,9 @@ class SupervisedPadding(Metric):
         column = batch.column(self.attention.column)
         attended, masked = self.attention.of(batch)
         labels, paired = batch.beside(self.attention.column, LABELS)
-        pad = np.int64(NO_TOKEN if self.pad is None else self.pad)
+        pad, ignored = as_value(labels, self.pad), np.int64(self.ignore_index)
         numbers = np.zeros((7, batch.rows), np.int64)
-        supervised_padding(column.values, column.offsets, attended, labels, pad, self.ignore_index, numbers)
+        supervised_padding(column.values, column.offsets, attended, labels, pad, ignored, numbers)
         return {"paired": paired & masked, **dict(zip(list(self.gives)[1:], numbers, strict=True))}
 
 
@@ -61,8 +61,12 @@ def supervised_padding(values, offsets, attended, labels, pad, ignore_index, num
     """Count each row's supervised padding. numbers, shape (7, R), in the order of `SupervisedPadding.gives` from masked."""
     for row in range(offsets.size - 1):
         start, stop = offsets[row], offsets[row + 1]
-        masked, runs, single, inner = 0, 0, 0, 0
+        masked, runs, single, inner, hits = 0, 0, 0, 0, 0
         masked_position, runs_position, single_position = -1, -1, -1
+        for place in range(start, stop):
+            hits += (labels[place] != ignore_index) & ((labels[place] == pad) | (attended[place] == 0))
+        if hits == 0:
+            stop = start
         for place in range(start, stop):
             label = np.int64(labels[place])
             if label == ignore_index:
@@ -166,7 +170,7 @@ class Crossing(Metric):
         column = batch.column(self.documents.attention.column)
         marked = self.documents.of(batch)
         labels, paired = batch.beside(self.documents.attention.column, LABELS)
-        eos = np.int64(NO_TOKEN if self.documents.eos is None else self.documents.eos)
+        eos = as_value(column.values, self.documents.eos)
         by = marked.by.copy()
         numbers = np.zeros((3, batch.rows), np.int64)
         crossing(column.values, column.offsets, marked.marks, labels, by, eos, self.shift, self.ignore_index, numbers)

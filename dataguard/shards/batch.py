@@ -170,6 +170,9 @@ class Batch:
 
     def rounded(self, role: str) -> ListColumn:
         """Return the column of a role, which may hold floats (`list_column`)."""
+        kind = self._arrays[role].type
+        if not (is_list(kind) and pa.types.is_floating(kind.value_type)):
+            return self.column(role)
         return self.once(("rounded", role), lambda: list_column(self._arrays[role], floats=True))
 
     def scalars(self, role: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:

@@ -42,7 +42,9 @@ def packs(draw: st.DrawFn, **companions: st.SearchStrategy[int]) -> Packs:
     telling = draw(st.sampled_from(TELLINGS))
     masked = telling == "segments" or draw(st.booleans())
     token = st.sampled_from([BOS, EOS, EOS, 5, 6])
-    document = st.lists(token, min_size=1, max_size=5)
+    short = st.lists(token, min_size=1, max_size=5)
+    long = st.builds(lambda a, filler, b: [*a, *[5] * filler, *b], short, st.integers(60, 200), short)
+    document = st.one_of(short, short, short, long)
     rows, columns = [], {name: [] for name in ("input_ids", "attention_mask", "told", *companions)}
     for _ in range(draw(st.integers(1, 5))):
         parts = draw(st.lists(document, min_size=1, max_size=3))
