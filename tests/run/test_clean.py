@@ -209,6 +209,24 @@ def test_a_copy_is_stored_as_its_original(tmp_path: Path, layout: str, choice: i
     assert [batch.num_rows for _, batch, _ in batches_of(copied)] == [3, 3, 3]
 
 
+def test_a_row_group_that_is_read_in_pieces_stays_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "data/a.parquet", ids(*[GOOD, GOOD, BAD] * 10), "parquet", batch=15)
+    monkeypatch.setattr("dataguard.shards.parquet._BATCH_BYTES", 100)
+    run(tmp_path / "data", tmp_path / "out")
+    footer = pq.ParquetFile(tmp_path / "out/clean/a.parquet").metadata
+    assert [footer.row_group(number).num_rows for number in range(footer.num_row_groups)] == [10, 10]
+
+
+def test_a_row_group_too_large_to_hold_becomes_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "data/a.parquet", ids(*[GOOD] * 30), "parquet", batch=30)
+    monkeypatch.setattr("dataguard.shards.parquet._BATCH_BYTES", 100)
+    monkeypatch.setattr("dataguard.run.copies.GROUP_BYTES", 200)
+    run(tmp_path / "data", tmp_path / "out")
+    footer = pq.ParquetFile(tmp_path / "out/clean/a.parquet").metadata
+    assert footer.num_row_groups > 1
+    assert footer.num_rows == 30
+
+
 def test_a_batch_for_each_row_stays_one(tmp_path: Path) -> None:
     path = write(tmp_path / "data/a.arrow", ids(GOOD, BAD, GOOD, None, GOOD), batch=1)
     run(tmp_path / "data", tmp_path / "out")
