@@ -33,6 +33,10 @@ from dataguard.shards.names import CLEAN_MARK
 from dataguard.version import __version__
 
 
+MOST_AT_ONCE = 4
+"""Shards copied at once: each may hold a row group of Parquet, and disks are not faster for more."""
+
+
 @dataclass(frozen=True)
 class CleanSummary:
     """What a clean copy holds."""
@@ -109,7 +113,7 @@ class _Copying:
         files: dict[Path, dict[str, Copied]] = {}
         tasks = ((each, self._target(each.shard, folders)) for each in kept)
         try:
-            for shard, copied in threads.run(self._noted, tasks, self.request.jobs, self.stopped):
+            for shard, copied in threads.run(self._noted, tasks, min(self.request.jobs, MOST_AT_ONCE), self.stopped):
                 self.request.watch.advance(copied.rows, 0)
                 if shard.path is not None:
                     files.setdefault(folder_of(shard.path), {})[shard.path.name] = copied

@@ -13,7 +13,7 @@ from pyarrow import ipc, parquet
 from dataguard.run.sink import Sink
 from dataguard.shards.form import IpcForm, ParquetForm
 
-GROUP_BYTES = 128 << 20
+GROUP_BYTES = 64 << 20
 """A row group is collected in memory: one that is larger than this becomes several."""
 
 
