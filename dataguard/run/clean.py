@@ -32,7 +32,6 @@ from dataguard.shards.model import Shard
 from dataguard.shards.names import CLEAN_MARK
 from dataguard.version import __version__
 
-
 MOST_AT_ONCE = 4
 """Shards copied at once: each may hold a row group of Parquet, and disks are not faster for more."""
 
