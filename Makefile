@@ -12,9 +12,10 @@ NEEDS := pyproject.toml .constraints.txt
 # One stamp for each set of packages. Installing for tests serves `validate` as well, so it stamps both.
 CORE := $(VENV)/.installed-core
 TEST := $(VENV)/.installed-test
+BENCH := $(VENV)/.installed-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help validate test cases fuzz lint format types check boundscheck kill wheel-test catalogue clean
+.PHONY: help validate test cases fuzz lint format types check boundscheck kill wheel-test catalogue bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +67,9 @@ catalogue: $(TEST) ## write expectations/README.md anew from the table of expect
 	$(BIN)/python -m dataguard.suite.readme > $(VENV)/catalogue.md
 	cp $(VENV)/catalogue.md expectations/README.md
 
+bench: $(BENCH) ## measure side by side with what a user would use instead, into benchmarks/RESULTS.md (half an hour, 20 GB)
+	$(BIN)/python benchmarks/bench.py $(ARGS)
+
 clean: ## remove .venv, caches and outputs
 	rm -rf $(VENV) build dist dataguard-out .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find dataguard tests fixtures -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -84,4 +88,11 @@ $(CORE): $(NEEDS) | $(BIN)/python
 $(TEST): $(NEEDS) | $(BIN)/python
 	@echo "installing dataguard and what its tests need into $(VENV), once" >&2
 	@$(PIP) --editable '.[test]'
+	@touch $(CORE) $@
+
+# OLMo-core's filter is a function of NumPy alone; what its package needs beside it would take gigabytes.
+$(BENCH): $(NEEDS) | $(BIN)/python
+	@echo "installing dataguard and what it is compared with into $(VENV), once" >&2
+	@$(PIP) --editable '.[bench]'
+	@$(PIP) --no-deps 'ai2-olmo-core>=3.0'
 	@touch $(CORE) $@

@@ -1,0 +1,120 @@
+"""Whole suites over one uncompressed Arrow shard, against the floor of NumPy sums over the same buffers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import floor
+import suites
+from data import Recipe, build, load_corpus, shards_of
+from measure import CORES, alternate, child
+from tables import Section, millions, number
+
+PEAK_MIB = 1024
+
+
+def measure(folder: Path, tokens: int, runs: int) -> Section:
+    """Measure the suites, the floors beside them, and peak memory."""
+    section = Section("Suites against the floor")
+    pretrain = build(Recipe("pretrain", tokens), folder)
+    section.say(
+        f"One Arrow stream of {millions(tokens)} tokens, rows of 2,048 (ids int32, mask int8, labels int64, source), "
+        f"batches of 1,000 rows; {load_corpus(folder).origin}, GPT-2's tokenizer, rows are windows at random places, one row "
+        f"in eight padded. Floors: NumPy sums over the list columns' buffers on {CORES} threads, warm: *resident* (in memory "
+        "already), *mapped* (the file mapped anew each time), *read* (the file read into 4 MiB buffers, each summed as "
+        "int64). `dataguard` opens and reads the file each time. In-process, warm, in turn. packed has position_ids and "
+        "document_ids (int64) as well, and its floor sums five buffers. ns/token are of wall time on all cores."
+    )
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        _pretrain(section, pretrain, tokens, runs, Path(scratch))
+        for name in ("sft", "packed"):
+            _other(section, name, folder, tokens // 2, runs=runs, out=Path(scratch) / "out")
+    _peaks(section, pretrain)
+    return section
+
+
+def _floors(place: Path) -> dict[str, Callable[[], object]]:
+    (shard,) = shards_of(place)
+    buffers = floor.resident(shard)
+    return {
+        "floor, resident": partial(floor.sum_resident, buffers),
+        "floor, mapped": partial(floor.sum_mapped, shard),
+        "floor, read": partial(floor.sum_read, shard),
+    }
+
+
+def _fresh(scratch: Path, work: Callable[[Path], object]) -> None:
+    """Call with a store that is empty."""
+    store = scratch / "store"
+    shutil.rmtree(store, ignore_errors=True)
+    work(store)
+
+
+def _pretrain(section: Section, place: Path, tokens: int, runs: int, scratch: Path) -> None:
+    out = scratch / "out"
+    pretrain, integrity = suites.suite_named("pretrain"), suites.suite_named("integrity")
+    run = partial(suites.validate, place, pretrain)
+    works = {
+        **_floors(place),
+        "integrity": partial(suites.validate, place, integrity),
+        "pretrain, verdict alone": run,
+        "pretrain, outputs, no quarantine": partial(run, out=out, quarantine=False),
+        "pretrain, quarantine": partial(run, out=out),
+        "pretrain, quarantine, store": partial(_fresh, scratch, lambda store: run(out=out, store=store)),
+    }
+    result = run(out=out)
+    rejected, skipped = result.rejected().height, result.meta["skipped"]
+    times = alternate(works, runs)
+    _table(section, "pretrain shard", times, tokens)
+    section.say(
+        f"{rejected:,} of {result.meta['rows']:,} rows were rejected, and copied by the quarantine. Skipped: "
+        + ("nothing." if not skipped else ", ".join(sorted({each["type"] for each in skipped})) + ".")
+    )
+    mapped = times["floor, mapped"]
+    worst = max(times[name] for name in times if name.startswith("pretrain"))
+    what = (
+        "pretrain without expect_rows_not_to_be_repetitive (there is none yet), store on and off: at most 4 × the floor"
+    )
+    said = f"{worst / mapped:.1f} × (mapped), {worst / times['floor, read']:.1f} × (read)"
+    section.goal(1, what, said, met=worst <= 4 * mapped)
+    ratio = times["integrity"] / mapped
+    said = f"{ratio:.1f} × (mapped), {times['integrity'] / times['floor, read']:.1f} × (read)"
+    section.goal(1, "integrity alone: at most 1.5 × the floor", said, met=ratio <= 1.5)
+
+
+def _other(section: Section, name: str, folder: Path, tokens: int, *, runs: int, out: Path) -> None:
+    place, suite = build(Recipe(name, tokens), folder), suites.suite_named(name)  # type: ignore[arg-type]
+    works = {**_floors(place), f"{name}, quarantine": partial(suites.validate, place, suite, out=out)}
+    times = alternate(works, runs)
+    _table(section, f"{name} shard, {millions(tokens)} tokens", times, tokens)
+    ratio = times[f"{name}, quarantine"] / times["floor, mapped"]
+    said = f"{ratio:.1f} × (mapped), {times[f'{name}, quarantine'] / times['floor, read']:.1f} × (read)"
+    section.goal(1, f"{name}: at most 5 × the floor", said, met=ratio <= 5)
+
+
+def _table(section: Section, head: str, times: Mapping[str, float], tokens: int) -> None:
+    floors = [name for name in times if name.startswith("floor")]
+    rows = [
+        [name, number(taken), number(taken / tokens * 1e9), number(tokens / taken / 1e6)]
+        + [f"{taken / times[each]:.2f}" for each in floors]
+        for name, taken in times.items()
+    ]
+    section.table([head, "seconds", "ns/token", "Mtok/s", *(each.replace("floor,", "÷") for each in floors)], rows)
+
+
+def _peaks(section: Section, place: Path) -> None:
+    rows, peaks = [], []
+    for name in ("integrity", "pretrain"):
+        for jobs in (1, CORES):
+            found = child("one_run.py", str(place), name, json.dumps({"jobs": jobs}))
+            peaks.append(found["peak"])
+            rows.append(
+                [f"{name}, {jobs} jobs", number(found["seconds"]), number(found["before"]), number(found["peak"])]
+            )
+    section.table(["fresh process, quarantine", "seconds", "MiB when loaded", "peak MiB (VmHWM)"], rows)
+    section.goal(4, "peak memory under 1 GiB, pretrain shard", f"{max(peaks):,.0f} MiB", met=max(peaks) < PEAK_MIB)
