@@ -17,7 +17,6 @@ from data import ROOT, TOKENIZER, Recipe, build, shards_of
 from measure import seconds
 from tables import Section, millions, number
 
-
 PACKAGES = "import numpy, pyarrow, polars, numba, tokenizers, pydantic"
 
 

@@ -54,7 +54,13 @@ class SuiteError(UsageError):
     """A suite (or dataguard.yaml) that cannot be understood; `file` and `line` (from 1) say where."""
 
     def __init__(
-        self, what: str, *, file: str | None = None, line: int | None = None, why: str | None = None, fix: str | None = None
+        self,
+        what: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        why: str | None = None,
+        fix: str | None = None,
     ) -> None:
         self.file, self.line = file, line
         where = file if line is None else f"{file}, line {line}"
@@ -79,7 +85,8 @@ class MissingPackageError(UsageError):
     def __init__(self, package: str, *, needed_by: str, extra: str) -> None:
         self.package = package
         super().__init__(
-            f"{needed_by} needs the package {package}", fix=f"pip install 'dataguard[{extra}]' (or pip install {package})"
+            f"{needed_by} needs the package {package}",
+            fix=f"pip install 'dataguard[{extra}]' (or pip install {package})",
         )
 
 

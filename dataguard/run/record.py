@@ -39,8 +39,7 @@ def write_record(place: Path, dataset: Dataset, shards: Sequence[ShardFacts]) ->
         OSError: The file system refuses.
     """
     rows = [
-        _line(shard, opened, facts)
-        for shard, opened, facts in zip(dataset.shards, dataset.opened, shards, strict=True)
+        _line(shard, opened, facts) for shard, opened, facts in zip(dataset.shards, dataset.opened, shards, strict=True)
     ]
     pl.DataFrame(rows, schema=SCHEMA).write_parquet(place)
 
@@ -107,7 +106,9 @@ def read_record(place: Path) -> Dataset:
         lines = table.select(pl.col(name).cast(kind) for name, kind in SCHEMA.items()).rows(named=True)
         opened = [None if line["schema"] is None else _recorded(line) for line in lines]
     except (pl.exceptions.PolarsError, pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
-        raise DataError("the record of an earlier run cannot be read", where=str(place), why=str(error), fix=fix) from error
+        raise DataError(
+            "the record of an earlier run cannot be read", where=str(place), why=str(error), fix=fix
+        ) from error
     shards = [
         Shard(line["shard"], None if line["path"] is None else Path(line["path"]), line["folder"], line["split"])
         for line in lines

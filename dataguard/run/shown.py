@@ -53,9 +53,7 @@ def _tokens(
     beside = {
         facts.roles[other]: batch.column(facts.roles[other])[0].as_py()
         for each in PER_TOKEN
-        if (other := companion(role, each)) in facts.roles
-        and other != role
-        and facts.can_read(other)
+        if (other := companion(role, each)) in facts.roles and other != role and facts.can_read(other)
     }
     owned = {role, *(companion(role, each) for each in PER_TOKEN)}
     guilty = {mark.position for mark in marks if mark.position is not None and mark.column in owned}
