@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dataguard.errors import DataError
+from dataguard.errors import DataError, UsageError
 from dataguard.result import Result, Severity
 from dataguard.run.request import Nobody, Request, Watch
 from dataguard.run.run import run
@@ -62,6 +62,9 @@ def rejudge(
     )
     if out is None:
         return run(request).result
+    if Path(out).resolve() == folder.resolve():
+        why = "the verdict would take the place of the earlier one, and its quarantine would go"
+        raise UsageError("OUT is the folder that is judged", where=str(out), why=why, fix="name another --out")
     return write_judged(request, Path(out), limit=None)
 
 

@@ -20,20 +20,24 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import xxhash
 
+from dataguard.errors import UsageError
 from dataguard.run.cache import cache_folder
 from dataguard.run.request import Request
 from dataguard.shards.files import FileState, ShardFile
 from dataguard.version import __version__
 
-AUTO = "auto"
+AUTO, INDEX = "auto", "index.sqlite"
 SEGMENT_BYTES = 64 << 20
 SETTLED_NS = 2_000_000_000
 """A file that was written less than this before an entry may have been written again in the same tick of its clock."""
 CHUNK = 1 << 20
+MOST_BYTES = 10 << 30
+"""Bytes of segments that a store is cut back to at the end of a run, the oldest first."""
 PATIENCE = 30.0
 """Seconds to wait for another run that writes into the same store."""
 
@@ -132,7 +136,7 @@ class MetricStore:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._index = sqlite3.connect(folder / "index.sqlite", timeout=PATIENCE, isolation_level=None)
+        self._index = sqlite3.connect(folder / INDEX, timeout=PATIENCE, isolation_level=None)
         self._index.execute("pragma journal_mode=wal")
         self._index.execute("pragma synchronous=normal")
         self._index.executescript(_TABLES)
@@ -199,7 +203,7 @@ class MetricStore:
         sink = io.BytesIO()
         pl.DataFrame(columns).write_ipc(sink, compression="lz4")
         data = sink.getvalue()
-        if self._segment is None or self._segment.stat().st_size > SEGMENT_BYTES:
+        if self._segment is None or not self._segment.exists() or self._segment.stat().st_size > SEGMENT_BYTES:
             self._segment = self._folder / f"{time.time_ns():x}-{secrets.token_hex(4)}.segment"
         with self._segment.open("ab") as file:
             at = file.tell()
@@ -210,6 +214,46 @@ class MetricStore:
         """Put what was stored of a file before all of it had been read under its digest, and remember that."""
         self._index.execute("update or replace part set digest = ? where digest = ?", (digest, provisional))
         self.remember(state, digest, seen_ns)
+
+    def describe(self) -> dict[str, Any]:
+        """Return folder, bytes, segments, shards, and units of shards whose numbers are kept."""
+        segments = self._segments()
+        shards, units = self._index.execute(
+            "select count(distinct digest), count(*) from (select distinct digest, start, stop from part)"
+        ).fetchone()
+        return {
+            "folder": str(self._folder.absolute()),
+            "bytes": sum(size for _, size in segments),
+            "segments": len(segments),
+            "shards": shards,
+            "units": units,
+        }
+
+    def prune(self, limit: int) -> int:
+        """Remove the oldest segments until at most `limit` bytes are left; return how many were removed.
+
+        A run that reads them at this moment computes anew what it no longer finds.
+        """
+        segments = self._segments()
+        total, removed = sum(size for _, size in segments), 0
+        for segment, size in segments:
+            if total - removed <= limit:
+                break
+            self._index.execute("begin immediate")
+            self._index.execute(
+                "delete from part where blob in (select id from blob where segment = ?)", (segment.name,)
+            )
+            self._index.execute("delete from blob where segment = ?", (segment.name,))
+            self._index.execute("delete from shard where digest not in (select digest from part)")
+            self._index.execute("commit")
+            segment.unlink(missing_ok=True)
+            removed += size
+        return removed
+
+    def _segments(self) -> list[tuple[Path, int]]:
+        """Return the segment files with their sizes, the oldest first: their names begin with the time."""
+        files = sorted(self._folder.glob("*.segment"), key=lambda path: int(path.name.partition("-")[0], 16))
+        return [(path, path.stat().st_size) for path in files]
 
     def close(self) -> None:
         """Close the index."""
@@ -222,7 +266,7 @@ def opened_store(request: Request) -> Iterator[MetricStore | None]:
     if request.store is None:
         yield None
         return
-    folder = cache_folder() / "store" if request.store == AUTO else Path(request.store)
+    folder = store_folder(request.store)
     try:
         store = MetricStore(folder)
     except (sqlite3.Error, OSError) as error:
@@ -231,3 +275,29 @@ def opened_store(request: Request) -> Iterator[MetricStore | None]:
         return
     with closing(store):
         yield store
+        with suppress(sqlite3.Error, OSError):
+            store.prune(MOST_BYTES)
+
+
+def store_folder(told: str | Path | None) -> Path:
+    """Return the folder of the store that is told; `auto` (or None) is the one in the user's cache."""
+    return cache_folder() / "store" if told in {None, AUTO} else Path(str(told))
+
+
+def describe_store(told: str | Path | None, limit: int | None) -> dict[str, Any]:
+    """Return what a store holds (`MetricStore.describe`), cut back to `limit` bytes first where one is given.
+
+    Raises:
+        UsageError: There is no store there, or it cannot be used.
+    """
+    folder = store_folder(told)
+    if not (folder / INDEX).is_file():
+        fix = "run dataguard validate first, or name the folder of a store with --store DIR"
+        raise UsageError("there is no store", where=str(folder), fix=fix)
+    try:
+        with closing(MetricStore(folder)) as store:
+            removed = 0 if limit is None else store.prune(limit)
+            return {**store.describe(), **({} if limit is None else {"removed": removed})}
+    except (sqlite3.Error, OSError) as error:
+        fix = f"remove the folder {folder}: the next run makes it anew"
+        raise UsageError("the store cannot be used", where=str(folder), why=str(error), fix=fix) from error

@@ -60,6 +60,12 @@ def test_the_vocabulary_that_was_told_holds_again(fixtures: Path, tmp_path: Path
     assert (told["limit"], told["pad"]) == (50, 1)
 
 
+def test_the_earlier_verdict_is_not_written_over(earlier: Path) -> None:
+    with pytest.raises(UsageError, match="the folder that is judged"):
+        rejudge(earlier, suite="pretrain", out=earlier)
+    assert (earlier / "quarantine").is_dir()
+
+
 def test_numbers_that_nobody_stored_need_a_scan(earlier: Path) -> None:
     asked = suite({"type": "expect_rows_not_to_be_periodic", "kwargs": {"max_period": 20}})
     with pytest.raises(UsageError, match="cannot be judged without a scan"):

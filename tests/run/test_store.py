@@ -273,3 +273,19 @@ def test_a_killed_writer_leaves_nothing_that_is_believed(tmp_path: Path) -> None
     store.close()
     with sqlite3.connect(tmp_path / "index.sqlite") as index:
         assert index.execute("select count(*) from blob").fetchone() == (2,)
+
+
+def test_a_store_is_cut_back_to_its_limit_the_oldest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SEGMENT_BYTES", 0)
+    store = MetricStore(tmp_path)
+    for number in range(3):
+        store.add(f"d{number}", [(0, 1, {"k": pl.DataFrame({"n": [number]})})])
+    assert store.describe()["segments"] == 3
+    each = store.describe()["bytes"] // 3
+    assert store.prune(2 * each) == each
+    assert [bool(store.find(f"d{number}", 0, 1, {"k"})) for number in range(3)] == [False, True, True]
+    assert store.prune(0) == 2 * each
+    assert (store.describe()["bytes"], store.describe()["shards"]) == (0, 0)
+    store.add("d9", [(0, 1, {"k": pl.DataFrame({"n": [9]})})])
+    assert store.find("d9", 0, 1, {"k"})
+    store.close()
