@@ -14,11 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from dataguard.version import __version__
 
 HERE = Path(__file__).resolve().parent
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-PACKAGES = ("dataguard", "numpy", "numba", "pyarrow", "polars", "datasets", "pandas", "great-expectations")
+PACKAGES = ("numpy", "numba", "pyarrow", "polars", "datasets", "pandas", "great-expectations")
 FURTHER = ("datatrove", "ai2-olmo-core", "spacy")
 
 
@@ -29,18 +31,26 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
-def alternate(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, float]:
-    """Return the median seconds of each, in rounds that take all of them in turn, after a first round that is thrown away.
+class Taken(NamedTuple):
+    """Median seconds of a call: by the clock, and of all cores of this process together."""
+
+    wall: float
+    cpu: float
+
+
+def alternate(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, Taken]:
+    """Return what each takes, in rounds that take all of them in turn, after a first round that is thrown away.
 
     What disturbs the machine for a while then disturbs all of them.
     """
-    taken: dict[str, list[float]] = {name: [] for name in works}
+    taken: dict[str, list[Taken]] = {name: [] for name in works}
     for number in range(runs + 1):
         for name, work in works.items():
-            once = seconds(work)
+            before = time.process_time()
+            once = Taken(seconds(work), time.process_time() - before)
             if number:
                 taken[name].append(once)
-    return {name: statistics.median(each) for name, each in taken.items()}
+    return {name: Taken(*map(statistics.median, zip(*each, strict=True))) for name, each in taken.items()}
 
 
 def threaded(work: Callable[[Any], object], things: Sequence[Any]) -> None:
@@ -80,7 +90,8 @@ def machine() -> list[str]:
     return [
         f"begun {datetime.now(UTC).isoformat(timespec='minutes')}, load average at start {load}",
         f"{_cpu()}, {CORES} cores, {_memory_gib():.0f} GiB, {platform.system()} {platform.release()}",
-        f"Python {platform.python_version()}, " + ", ".join(f"{name} {number}" for name, number in versions.items()),
+        f"dataguard {__version__}, Python {platform.python_version()}, "
+        + ", ".join(f"{name} {number}" for name, number in versions.items()),
     ]
 
 

@@ -111,7 +111,7 @@ def _ours(folder: Path, special: dict[str, Path], place: Path, rows: int, runs: 
     of = {"the rule": place, "pretrain": place, "ends": documents, **special}
     works = {name: partial(suites.validate, where, _suite(name), **_options(name)) for name, where in of.items()}
     times = alternate(works, runs)
-    return {name: taken / (tokens if name == "ends" else rows * ROW_TOKENS) for name, taken in times.items()}
+    return {name: taken.wall / (tokens if name == "ends" else rows * ROW_TOKENS) for name, taken in times.items()}
 
 
 def _documents(folder: Path, tokens: int) -> tuple[Path, int]:

@@ -26,8 +26,8 @@ def measure(folder: Path, tokens: int, runs: int) -> Section:
     place = build(Recipe("pretrain", tokens), folder)
     old, new = build(Recipe("pretrain", tokens // 2), folder), build(Recipe("sft", tokens // 2), folder)
     section.say(
-        f"The pretrain shard of {millions(tokens)} tokens; in-process, warm, into a store that is new in each round, more than two "
-        "seconds after the shard was written. Every run writes the report, and the quarantine unless said otherwise."
+        f"The pretrain shard of {millions(tokens)} tokens; in-process, warm, into a store that is new in each round, more than "
+        "two seconds after the shard was written. Every run writes the report, and the quarantine unless said otherwise."
     )
     rounds: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
