@@ -102,7 +102,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10_000, help="files to judge")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
-    parser.add_argument("--seconds", type=float, default=60, help="that one file may take")
+    parser.add_argument(
+        "--seconds", type=float, default=120, help="that one file may take; a new type of ids compiles kernels"
+    )
     parser.add_argument("--log", type=Path, help="write every outcome here, as lines of JSON")
     options = parser.parse_args()
     return report(options.first, options.count, options.jobs, options.seconds, options.log)

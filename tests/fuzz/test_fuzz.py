@@ -19,7 +19,7 @@ MOST_MEGABYTES = 1024
 def test_hundreds_of_damaged_files_are_findings_or_clean_reads():
     half = FILES // 2
     with ThreadPoolExecutor(2) as pool:
-        parts = pool.map(lambda first: list(outcomes(first, first + half, seconds=60)), (0, half))
+        parts = pool.map(lambda first: list(outcomes(first, first + half, seconds=120)), (0, half))
         told = [each for part in parts for each in part]
     assert [each["seed"] for each in told] == list(range(FILES))
     assert [each for each in told if each["outcome"] in WRONG] == []
