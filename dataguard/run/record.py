@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -50,7 +51,7 @@ def _line(shard: Shard, opened: Any, facts: ShardFacts) -> dict[str, Any]:
     units = [] if opened is None else [asdict(unit) for unit in opened.units]
     return {
         "shard": shard.name,
-        "path": None if shard.path is None else str(shard.path.absolute()),
+        "path": None if shard.path is None else os.fsencode(shard.path.absolute()).decode("utf-8", "replace"),
         "digest": facts.digest,
         "rows": None if opened is None else opened.rows,
         "tokens": facts.tokens,

@@ -32,16 +32,17 @@ class Rows:
     def unexpected(self, kind: str) -> pl.DataFrame:
         """Return every unexpected row of the expectations of a type: shard, row, column, reason, position, value.
 
-        A position is null where the fault has none; values are 64-bit floats, null where there is none to tell.
+        A position is null where the fault has none, and a value where there is none to tell; values are of the type that
+        the expectation gives (ids are whole numbers, shares are floats).
         """
-        columns = ("reason", "position", pl.col("value").cast(pl.Float64))
+        columns = ("reason", "position", "value")
         frames = [
             self._named(frame).select("shard", "row", pl.lit(result.column).alias("column"), *columns)
             for result, frame in zip(self.verdicts.results, self.verdicts.unexpected, strict=True)
             if result.type == kind and frame is not None
         ]
         if frames:
-            return pl.concat(frames).collect(engine="streaming")
+            return pl.concat(frames, how="vertical_relaxed").collect(engine="streaming")
         kinds = {"shard": pl.String, "row": pl.Int64, "column": pl.String, "reason": pl.String}
         return pl.DataFrame(schema={**kinds, "position": pl.Int64, "value": pl.Float64})
 

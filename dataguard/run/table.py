@@ -47,9 +47,10 @@ class RunTable:
         unit = scanned.task.unit
         shard = pl.Series("shard", [scanned.task.shard], dtype=pl.UInt32).new_from_index(0, unit.rows)
         row = pl.int_range(unit.first_row, unit.first_row + unit.rows, dtype=pl.Int64, eager=True).alias("row")
-        frame = pl.DataFrame([shard, row, self._places_of(scanned.sources()), *scanned.numbers()])
-        missing = [pl.lit(None, kind).alias(name) for name, kind in self._schema.items() if name not in frame.columns]
-        frame = frame.with_columns(missing).select("shard", "row", "source", *self._schema)
+        known = {column.name: column for column in scanned.numbers()}
+        nulls = (pl.Series(name, [None], dtype=kind) for name, kind in self._schema.items() if name not in known)
+        known |= {column.name: column.new_from_index(0, unit.rows) for column in nulls}
+        frame = pl.DataFrame([shard, row, self._places_of(scanned.sources()), *(known[name] for name in self._schema)])
         self._recent.append(frame)
         self._recent_bytes += int(frame.estimated_size())
         if self._recent_bytes > SEGMENT_BYTES:
