@@ -125,7 +125,10 @@ def run(arguments: Sequence[str]) -> int:
         if status == TERMINATED:
             tell_interruption(end)
     except BaseException as error:  # noqa: BLE001  # a panic of Polars is no Exception
-        if hasattr(error, "format_message"):  # of the command line's parser, whichever package it comes from
+        if "KeyboardInterrupt" in str(error):  # it fell into Polars, which turns it into a panic that quotes it
+            tell_interruption(error)
+            status = INTERRUPTED
+        elif hasattr(error, "format_message"):  # of the command line's parser, whichever package it comes from
             tell_usage(usage_of(error))
         else:
             tell_fault(error, arguments)

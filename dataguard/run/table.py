@@ -11,6 +11,9 @@ from dataguard.metrics.base import Metric
 from dataguard.run.scan import Scanned
 from dataguard.run.scratch import scratch_folder, scratch_writing
 
+pl.Series([0]).to_numpy()
+"""Polars looks NumPy up at the first conversion, and panics where Ctrl-C falls into that: so it does it here."""
+
 SEGMENT_BYTES = 64 << 20
 MOST_SOURCES = 1000
 """Past so many names of sources a column says something else: the rows then have no source (the catalogue's rule)."""

@@ -277,3 +277,18 @@ def test_an_ascii_terminal_is_no_fault(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert rb"\xf6\u6587" in done.stderr
+
+
+def test_an_interruption_that_falls_into_polars_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class PanicException(BaseException):
+        """What Polars makes of an exception in the middle of its own work."""
+
+    def panic(*_: object, **__: object) -> None:
+        msg = "Failed to access NumPy array API capsule: PyErr { type: <class 'KeyboardInterrupt'>, value: … }"
+        raise PanicException(msg)
+
+    monkeypatch.setattr("dataguard.cli.app", panic)
+    assert run(["validate", "data"]) == 130
+    assert "interrupted" in capsys.readouterr().err
