@@ -116,7 +116,10 @@ class _Filling:
         """Return what is known of a shard's file; None where nothing can be stored of it."""
         opened = self._dataset.opened[place]
         if isinstance(opened, RecordedShard):
-            return None if opened.digest is None else _Known(None, None, opened.digest, 0, len(opened.units))
+            if opened.digest is None:
+                return None
+            self._known[place] = _Known(None, None, opened.digest, 0, len(opened.units))
+            return self._known[place]
         state, path = getattr(opened, "state", None), getattr(opened, "path", None)
         if self._store is None or opened is None or state is None or path is None:
             return None

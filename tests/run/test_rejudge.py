@@ -52,6 +52,13 @@ def test_the_same_suite_gives_the_same_verdicts(earlier: Path) -> None:
     assert (earlier.parent / "second" / "rejected.parquet").read_bytes()
 
 
+def test_what_was_judged_again_can_be_judged_again(earlier: Path) -> None:
+    asked = suite({"type": "expect_padding_side_to_be", "kwargs": {"side": "right"}})
+    second = earlier.parent / "second"
+    once = rejudge(earlier, suite=asked, out=second)
+    assert rejudge(second, suite=asked).results == once.results
+
+
 def test_the_vocabulary_that_was_told_holds_again(fixtures: Path, tmp_path: Path) -> None:
     where = {"out": tmp_path / "out", "store": tmp_path / "store"}
     asked = suite({"type": "expect_token_ids_to_be_in_vocabulary"})
