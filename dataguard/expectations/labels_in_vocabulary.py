@@ -28,7 +28,7 @@ class ExpectLabelsToBeInVocabulary(RowExpectation):
     value_name: ClassVar[str] = "label"
 
     ignore_index: TokenNumber = -100
-    limit: Annotated[int, Field(ge=1)] | None = None
+    limit: Annotated[TokenNumber, Field(ge=1)] | None = None
 
     @property
     def _labels(self) -> str:

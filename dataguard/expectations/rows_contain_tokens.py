@@ -51,7 +51,7 @@ class ExpectRowsToContainTokens(RowExpectation):
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         missing = without_content(context, self.column)
-        least, most = pl.lit(self.min_count), pl.lit(self.max_count, pl.Int64)
+        least, most = pl.lit(self.min_count), pl.lit(self.max_count)
         if self.count_column is not None:
             right = RowNumber(self.count_column)
             missing |= ~right["there"]

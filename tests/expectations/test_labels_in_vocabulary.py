@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from dataguard.errors import SuiteError
 from tests.builders import found, judged, table_of
 
 LABELS = "expect_labels_to_be_in_vocabulary"
@@ -25,6 +26,11 @@ def test_names_supervised_labels_outside():
 def test_the_ignore_index_and_the_limit_may_be_told():
     assert judged(LABELS, rows([[-1, 5]]), vocabulary=SIZE, ignore_index=-1).success
     assert found(judged(LABELS, rows([[7]]), limit=7)) == [(0, "beyond_limit")]
+
+
+def test_a_limit_past_64_bits_is_refused():
+    with pytest.raises(SuiteError, match="limit"):
+        judged(LABELS, rows([[7]]), limit=1 << 63)
 
 
 def test_hints_at_another_ignore_index():

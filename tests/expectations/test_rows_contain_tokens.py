@@ -38,6 +38,10 @@ def test_hidden_occurrences_do_not_count():
     assert found(judged(CONTAIN, rows, tokens=[90])) == [(0, "missing_token")]
 
 
+def test_bounds_may_be_larger_than_any_count():
+    assert judged(CONTAIN, ROWS, tokens=[90], min_count=0, max_count=1 << 70).success
+
+
 def test_a_column_may_say_how_many():
     rows = table_of(
         input_ids=[[90, 90, 5], [90, 5], [5], [5], [90, 90, 90], [90]],
