@@ -9,12 +9,14 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from dataguard.cli.streams import say
 from dataguard.errors import OutputError, UsageError
+from dataguard.run.cache import cache_folder
 from dataguard.version import __version__
 
 
@@ -84,8 +86,7 @@ def _write_log(error: BaseException, arguments: Sequence[str]) -> Path | None:
         f"folder {Path.cwd()}",
     ]
     text = "\n".join(about) + "\n\n" + "".join(traceback.format_exception(error))
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    for folder in (cache / "dataguard" / "logs", Path(tempfile.gettempdir()) / "dataguard-logs"):
+    for folder in _log_folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -93,3 +94,10 @@ def _write_log(error: BaseException, arguments: Sequence[str]) -> Path | None:
             continue
         return folder / name
     return None
+
+
+def _log_folders() -> Iterator[Path]:
+    with suppress(OSError):
+        yield cache_folder() / "logs"
+    with suppress(OSError):
+        yield Path(tempfile.gettempdir()) / "dataguard-logs"

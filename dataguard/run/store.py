@@ -230,7 +230,7 @@ class MetricStore:
         }
 
     def prune(self, limit: int) -> int:
-        """Remove the oldest segments until at most `limit` bytes are left; return how many were removed.
+        """Remove the oldest segments until at most `limit` bytes are left; return the bytes that were removed.
 
         A run that reads them at this moment computes anew what it no longer finds.
         """
@@ -266,8 +266,9 @@ def opened_store(request: Request) -> Iterator[MetricStore | None]:
     if request.store is None:
         yield None
         return
-    folder = store_folder(request.store)
+    folder = Path(request.store)
     try:
+        folder = store_folder(request.store)
         store = MetricStore(folder)
     except (sqlite3.Error, OSError) as error:
         request.watch.note(f"the store in {folder} cannot be used, every number is computed anew: {error}")
@@ -280,7 +281,11 @@ def opened_store(request: Request) -> Iterator[MetricStore | None]:
 
 
 def store_folder(told: str | Path | None) -> Path:
-    """Return the folder of the store that is told; `auto` (or None) is the one in the user's cache."""
+    """Return the folder of the store that is told; `auto` (or None) is the one in the user's cache.
+
+    Raises:
+        OSError: The user has no folder for a cache.
+    """
     return cache_folder() / "store" if told in {None, AUTO} else Path(str(told))
 
 
@@ -290,10 +295,13 @@ def describe_store(told: str | Path | None, limit: int | None) -> dict[str, Any]
     Raises:
         UsageError: There is no store there, or it cannot be used.
     """
-    folder = store_folder(told)
+    absent = "run dataguard validate first, or name the folder of a store with --store DIR"
+    try:
+        folder = store_folder(told)
+    except OSError as error:
+        raise UsageError("there is no store", why=str(error), fix=absent) from error
     if not (folder / INDEX).is_file():
-        fix = "run dataguard validate first, or name the folder of a store with --store DIR"
-        raise UsageError("there is no store", where=str(folder), fix=fix)
+        raise UsageError("there is no store", where=str(folder), fix=absent)
     try:
         with closing(MetricStore(folder)) as store:
             removed = 0 if limit is None else store.prune(limit)

@@ -61,7 +61,7 @@ def _alone() -> Iterator[None]:
         folder = cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "kernels.lock").open("w")
-    except (OSError, RuntimeError):
+    except OSError:
         yield
         return
     with lock:

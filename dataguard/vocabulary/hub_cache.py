@@ -19,13 +19,20 @@ def looks_like_hub_name(name: str) -> bool:
 
 
 def cache_folder() -> Path:
-    """Return where huggingface_hub keeps its downloads, by the variables that it reads itself, in its order."""
+    """Return where huggingface_hub keeps its downloads, by the variables that it reads itself, in its order.
+
+    Where the user has no home a `~` stays as it is, and leads nowhere.
+    """
     for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if told := os.environ.get(variable):
-            return Path(told).expanduser()
+            return _expanded(told)
     if home := os.environ.get("HF_HOME"):
-        return Path(home).expanduser() / "hub"
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface" / "hub"
+        return _expanded(home) / "hub"
+    return _expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface" / "hub"
+
+
+def _expanded(path: str) -> Path:
+    return Path(os.path.expanduser(path))  # noqa: PTH111  # pathlib's raises where there is no home
 
 
 def cached_snapshot(name: str) -> Path | None:
