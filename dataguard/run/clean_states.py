@@ -16,9 +16,7 @@ import xxhash
 
 from dataguard.run.writing import writing
 from dataguard.shards.files import is_file
-from dataguard.shards.hf import DATASET_DICT, STATE, json_object, saved_state, split_of
-
-INFO = "dataset_info.json"
+from dataguard.shards.hf import DATASET_DICT, INFO, STATE, json_object, saved_state, split_of
 
 
 @dataclass(frozen=True)

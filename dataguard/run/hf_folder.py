@@ -17,6 +17,7 @@ import xxhash
 
 from dataguard.run.sink import Sink
 from dataguard.run.writing import writing
+from dataguard.shards.hf import DATASET_DICT, INFO, STATE
 
 FILE_BYTES = 500_000_000
 """A file of this size is full; datasets cuts its own there too."""
@@ -82,8 +83,8 @@ class HfFolder:
         with writing(self.place):
             for number, name in enumerate(names):
                 self._path(number).rename(self.place / name)
-            _write_json(self.place / "dataset_info.json", info)
-            _write_json(self.place / "state.json", state)
+            _write_json(self.place / INFO, info)
+            _write_json(self.place / STATE, state)
 
     def abandon(self) -> None:
         """Let go of the file that is being written, as it is."""
@@ -128,7 +129,7 @@ def finish(folders: Sequence[HfFolder], place: Path, description: str) -> None:
                 file.rename(place / file.name)
             folders[0].place.rmdir()
         elif folders:
-            _write_json(place / "dataset_dict.json", {"splits": [folder.place.name for folder in folders]})
+            _write_json(place / DATASET_DICT, {"splits": [folder.place.name for folder in folders]})
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:

@@ -23,14 +23,15 @@ from typing import Self
 from dataguard.errors import OutputError
 from dataguard.run.exchange import exchange
 from dataguard.run.writing import writing
+from dataguard.shards.hf import DATASET_DICT, INFO, STATE
 from dataguard.shards.names import CLEAN_MARK, STAGING
 
-QUARANTINE, CLEAN, REJECTED, REPORT = "quarantine", "clean", "rejected.parquet", "report.json"
+QUARANTINE, CLEAN = "quarantine", "clean"
+REJECTED, RECORD, RUN, REPORT = "rejected.parquet", "shards.parquet", "run.json", "report.json"
 FOLDERS = (QUARANTINE, CLEAN)
 MARK = "Rows that dataguard set aside"
 """The description in a quarantine's dataset_info.json: what tells it from a folder of somebody else's."""
 FORMER = ".former-"
-HF_FILES = ("state.json", "dataset_dict.json")
 A_DAY = 24 * 3600
 
 
@@ -179,15 +180,15 @@ def _refuse_data(place: Path, out: Path, data: Sequence[Path]) -> None:
         if shards in place.parents and place.is_dir() and not _is_ours(place) and any(place.iterdir()):
             why = f"it lies in {each} and holds other files, which may be shards"
             raise OutputError("the output folder is a part of DATA", where=str(out), why=why, fix=fix)
-    if any((place / name).exists() for name in HF_FILES):
-        why = "it holds a data set of its own (state.json or dataset_dict.json)"
+    if any((place / name).exists() for name in (STATE, DATASET_DICT)):
+        why = f"it holds a data set of its own ({STATE} or {DATASET_DICT})"
         raise OutputError("the output folder is a data set", where=str(out), why=why, fix=fix)
 
 
 def _refuse_foreign(place: Path, out: Path) -> None:
     """Raise where an output would take the place of something that dataguard did not write."""
     report = place / REPORT
-    foreign = [name for name in (REJECTED, "run.json") if (place / name).is_dir()]
+    foreign = [name for name in (REJECTED, RECORD, RUN) if (place / name).is_dir()]
     foreign += [name for name in FOLDERS if os.path.lexists(place / name) and not _is_our_folder(place / name)]
     if os.path.lexists(report) and not _is_our_report(report):
         foreign.append(REPORT)
@@ -216,7 +217,7 @@ def _is_our_folder(folder: Path) -> bool:
     if folder.name == CLEAN:
         ours = "dataguard" in _json(folder / CLEAN_MARK)
     else:
-        infos = (folder / "dataset_info.json", folder / "schema-0" / "dataset_info.json")
+        infos = (folder / INFO, folder / "schema-0" / INFO)
         ours = any(_json(info).get("description") == MARK for info in infos)
     return ours or (folder.is_dir() and not any(folder.iterdir()))
 

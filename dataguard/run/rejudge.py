@@ -9,9 +9,10 @@ from typing import Any
 
 from dataguard.errors import DataError, UsageError
 from dataguard.result import Result, Severity
+from dataguard.run.outputs import RECORD, RUN
 from dataguard.run.request import Nobody, Request, Watch
 from dataguard.run.run import run
-from dataguard.run.validate import RECORD, RUN, write_judged
+from dataguard.run.validate import write_judged
 
 SETTINGS = ("tokenizer", "model", "vocab_size", "columns", "vocabulary", "source_from", "store")
 

@@ -22,7 +22,7 @@ from dataguard.run.arguments import check_arguments
 from dataguard.run.clean import write_clean
 from dataguard.run.damaged import FoundLate, with_damage
 from dataguard.run.dataset import paths_of
-from dataguard.run.outputs import CLEAN, Outputs, prepare
+from dataguard.run.outputs import CLEAN, QUARANTINE, RECORD, REJECTED, REPORT, RUN, Outputs, prepare
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
 from dataguard.run.ready import Ready, get_ready
 from dataguard.run.record import write_record
@@ -34,13 +34,6 @@ from dataguard.version import __version__
 
 REPORTS = ("console", "json")
 """Reports that can be asked for; report.json is written whenever there is an output folder."""
-QUARANTINE, REJECTED, REPORT, RUN, RECORD = (
-    "quarantine",
-    "rejected.parquet",
-    "report.json",
-    "run.json",
-    "shards.parquet",
-)
 
 
 def validate(

@@ -16,6 +16,7 @@ from dataguard.shards.names import STAGING
 
 STATE = "state.json"
 DATASET_DICT = "dataset_dict.json"
+INFO = "dataset_info.json"
 _REPORT = "report.json"
 _MOST_BYTES = 16 << 20
 _MOST_REPORT_BYTES = 1 << 20

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from dataguard.shards.files import is_file, is_folder
-from dataguard.shards.hf import DATASET_DICT, STATE, SavedState, json_object, saved_state, split_of
+from dataguard.shards.hf import DATASET_DICT, INFO, STATE, SavedState, json_object, saved_state, split_of
 from dataguard.shards.manifest import Listing, Manifest, Selected
 from dataguard.shards.names import printable
 
-INFO, INDEX = "dataset_info.json", "index.json"
+INDEX = "index.json"
 
 
 def manifests_of(selected: Selected) -> list[Manifest]:

@@ -211,7 +211,14 @@ def make_folder_of_a_files_name(out: Path) -> None:
     (out / "rejected.parquet").mkdir(parents=True)
 
 
-@pytest.mark.parametrize("make", [make_foreign_quarantine, make_foreign_report, make_folder_of_a_files_name])
+def make_folder_called_as_the_record(out: Path) -> None:
+    (out / "shards.parquet").mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [make_foreign_quarantine, make_foreign_report, make_folder_of_a_files_name, make_folder_called_as_the_record],
+)
 def test_refuses_to_overwrite_what_others_wrote(tmp_path: Path, make: Callable[[Path], None]) -> None:
     make(tmp_path / "out")
     before = sorted(tmp_path.rglob("*"))
