@@ -67,7 +67,6 @@ class ExpectAttentionMaskToMatchPadding(RowExpectation):
             .when(too_many_left)
             .then(padding["left"])
             .otherwise(pads["masked_token"]),
-            value=pl.lit(None),
         )
 
     def _shared(self, context: Context, table: MetricTable | None) -> bool:

@@ -10,10 +10,12 @@ import polars as pl
 import pyarrow as pa
 
 from dataguard.metrics.base import Attention
+from dataguard.metrics.documents import TELLING
 from dataguard.result import Unjudged
 from dataguard.shards.manifest import Manifest
-from dataguard.shards.roles import PER_TOKEN, ROLES, is_list, is_number_list, role_of
+from dataguard.shards.roles import BOUNDARIES, PER_TOKEN, ROLES, is_list, is_number_list, role_of
 from dataguard.vocabulary.model import Vocabulary
+from dataguard.vocabulary.told import IDS
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,6 @@ def _not_given(name: str) -> Unjudged:
     return Unjudged(f"{name} is not given", f"give {option}")
 
 
-IDS = ("pad", "bos", "eos", "unk")
 SETTINGS = "in the suite or in dataguard.yaml"
 VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
     "limit": ("the size of the vocabulary is not known", "give --tokenizer PATH, --model DIR or --vocab-size N"),
@@ -166,8 +167,8 @@ VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
 """What `when` may name of the vocabulary: what is missing where it is absent, and what supplies it."""
 
 COLUMNS_FOR_WHEN: Mapping[str, tuple[str, ...]] = {
-    "documents": ("document_ids", "cu_seqlens", "seq_lengths"),
-    "boundaries": ("cu_seqlens", "seq_lengths"),
+    "documents": TELLING,
+    "boundaries": BOUNDARIES,
 }
 """What `when` may name of which one column is enough."""
 

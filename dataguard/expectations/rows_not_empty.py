@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-import polars as pl
-
 from dataguard.expectations.base import Judgement, RowExpectation, first_reason
 from dataguard.expectations.content import content_of
 from dataguard.expectations.context import Context, MetricTable
@@ -32,4 +30,4 @@ class ExpectRowsNotToBeEmpty(RowExpectation):
             cases.append((content["content"] == 0, "only_special_tokens"))
         cases.append((content["blank"], "blank_text"))
         unpaired = ~content["paired"] & (lengths["length"] > 0)
-        return Judgement(missing=(lengths["nulls"] != 0) | unpaired, reason=first_reason(*cases), value=pl.lit(None))
+        return Judgement(missing=(lengths["nulls"] != 0) | unpaired, reason=first_reason(*cases))

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dataguard.errors import OutputError, ShardFault
 from dataguard.run.dataset import Dataset
-from dataguard.shards.model import OpenShard, Unit
+from dataguard.shards.model import Unit
 
 
 class FoundLate(Exception):
@@ -37,28 +37,11 @@ def not_copied(what: str, shard: str, fault: ShardFault) -> Exception:
 class Damaged:
     """A shard of which it is known that it cannot be read; see `OpenShard`. Nothing stored of it is taken for true."""
 
-    whole: OpenShard
+    layout: str
+    schema: pa.Schema
+    rows: int
+    units: Sequence[Unit]
     fault: ShardFault
-
-    @property
-    def layout(self) -> str:
-        """As the shard's."""
-        return self.whole.layout
-
-    @property
-    def schema(self) -> pa.Schema:
-        """As the shard's."""
-        return self.whole.schema
-
-    @property
-    def rows(self) -> int:
-        """As the shard's."""
-        return self.whole.rows
-
-    @property
-    def units(self) -> Sequence[Unit]:
-        """As the shard's."""
-        return self.whole.units
 
     def read(self, unit: Unit, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Raise the fault.
@@ -71,8 +54,8 @@ class Damaged:
 
 def with_damage(dataset: Dataset, late: FoundLate) -> Dataset:
     """Return a data set in which the shard is known to be damaged."""
-    opened = (
-        Damaged(each, late.fault) if each is not None and shard.name == late.shard else each
-        for shard, each in zip(dataset.shards, dataset.opened, strict=True)
-    )
-    return replace(dataset, opened=tuple(opened))
+    place = [shard.name for shard in dataset.shards].index(late.shard)
+    whole = dataset.opened[place]
+    assert whole is not None  # its rows were judged
+    damaged = Damaged(whole.layout, whole.schema, whole.rows, whole.units, late.fault)
+    return replace(dataset, opened=(*dataset.opened[:place], damaged, *dataset.opened[place + 1 :]))

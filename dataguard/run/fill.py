@@ -102,7 +102,7 @@ class _Filling:
             if opened is None or facts.fault is not None:
                 continue
             source, column = source_of_rows(shard, facts, self._request.source_from)
-            metrics = self._plan.of_shard(facts.roles, facts)
+            metrics = self._plan.of_shard(facts)
             known = self._look_up(place)
             for number, unit in enumerate(opened.units):
                 task = Task(place, opened, unit, facts.roles, metrics, self._plan.tokens, source, column)

@@ -20,18 +20,10 @@ class Head:
     """
 
     whole: OpenShard
+    layout: str
+    schema: pa.Schema
     rows: int
     units: Sequence[Unit]
-
-    @property
-    def layout(self) -> str:
-        """As the shard's."""
-        return self.whole.layout
-
-    @property
-    def schema(self) -> pa.Schema:
-        """As the shard's."""
-        return self.whole.schema
 
     def read(self, unit: Unit, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (number of the first row, batch) of a unit; see `OpenShard.read`."""
@@ -51,7 +43,7 @@ def first_rows(dataset: Dataset, most: int) -> Dataset:
 
 def _head(shard: OpenShard, most: int) -> Head:
     units = [replace(unit, rows=min(unit.rows, most - unit.first_row)) for unit in shard.units if unit.first_row < most]
-    return Head(shard, most, units)
+    return Head(shard, shard.layout, shard.schema, most, units)
 
 
 def describe_head(dataset: Dataset, most: int | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dataguard.expectations.base import CannotJudge, Expectation, RowExpectation
@@ -27,9 +27,9 @@ class Plan:
     metrics: tuple[Metric, ...]
     tokens: str
 
-    def of_shard(self, roles: Mapping[str, str], facts: ShardFacts) -> list[Metric]:
+    def of_shard(self, facts: ShardFacts) -> list[Metric]:
         """Return the metrics that a shard's columns can give."""
-        types = {role: kind for role in roles if (kind := facts.type_of(role)) is not None}
+        types = {role: kind for role in facts.roles if (kind := facts.type_of(role)) is not None}
         return [metric for metric in self.metrics if metric.can_compute(types)]
 
 

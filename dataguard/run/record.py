@@ -15,7 +15,7 @@ import pyarrow as pa
 from dataguard.errors import DataError, ShardFault, UsageError
 from dataguard.expectations.context import ShardFacts
 from dataguard.run.dataset import Dataset
-from dataguard.shards.model import Shard, Unit
+from dataguard.shards.model import OpenShard, Shard, Unit
 
 SCHEMA = {
     "shard": pl.String,
@@ -45,7 +45,7 @@ def write_record(place: Path, dataset: Dataset, shards: Sequence[ShardFacts]) ->
     pl.DataFrame(rows, schema=SCHEMA).write_parquet(place)
 
 
-def _line(shard: Shard, opened: Any, facts: ShardFacts) -> dict[str, Any]:
+def _line(shard: Shard, opened: OpenShard | None, facts: ShardFacts) -> dict[str, Any]:
     reason, detail = facts.fault or (None, None)
     schema = None if opened is None else opened.schema.serialize().to_pybytes()
     units = [] if opened is None else [asdict(unit) for unit in opened.units]

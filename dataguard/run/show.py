@@ -24,6 +24,7 @@ from dataguard.run.request import Nobody, Request, Watch, with_max_length
 from dataguard.run.run import run
 from dataguard.run.shown import shown_row
 from dataguard.shards.memory import open_table
+from dataguard.shards.model import OpenShard
 from dataguard.suite.model import Configured
 
 ROWS = "rows.json"
@@ -127,7 +128,7 @@ def _named(text: str, dataset: Dataset) -> Pick:
     return Pick(place, row)
 
 
-def _opened(place: int, dataset: Dataset) -> Any:
+def _opened(place: int, dataset: Dataset) -> OpenShard:
     opened, fault = dataset.opened[place], dataset.faults.get(place)
     if opened is None:
         raise _unreadable(dataset.shards[place].name, fault)
@@ -231,7 +232,7 @@ def _read(picks: Iterable[Pick], dataset: Dataset) -> Iterator[tuple[Pick, pa.Re
             raise _unreadable(name, fault) from fault
 
 
-def _row(opened: Any, row: int) -> pa.RecordBatch:
+def _row(opened: OpenShard, row: int) -> pa.RecordBatch:
     unit = next(unit for unit in opened.units if unit.first_row <= row < unit.first_row + unit.rows)
     for first, batch in opened.read(unit):
         if first <= row < first + batch.num_rows:
