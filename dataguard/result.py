@@ -191,7 +191,7 @@ class Result:
             msg = f"{type} was not judged; judged were {', '.join(sorted({each.type for each in self.results}))}"
             raise KeyError(msg)
         if self.unexpected_rows is None:
-            msg = "this result has no rows at hand: it was read back from a report"
+            msg = "this result has no rows at hand"
             raise RuntimeError(msg)
         return self.unexpected_rows(type)
 

@@ -32,7 +32,7 @@ def fingerprint(
 ) -> None:
     """Print a tokenizer's fingerprint: over vocabulary, merges, added tokens and special ids, and nothing else.
 
-    Two tokenizers with the same fingerprint give a text the same ids; expect_tokenizer_to_match_dataset compares it.
+    Two tokenizers with the same fingerprint give a text the same ids.
     """
     from dataguard.cli.documents import deliver
     from dataguard.vocabulary.loading import load_vocabulary

@@ -132,7 +132,7 @@ class RowExpectation(Expectation):
         return None
 
     def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
-        """Return what the catalogue names in `details` beside the reasons.
+        """Return what stands in `details` beside the reasons and the counts by source.
 
         Args:
             judged: The metric table with `missing`, `reason`, `position`, `value` and `detail` of this expectation.

@@ -28,7 +28,7 @@ class Dataset:
     """The shards of a data set, opened.
 
     Args:
-        shards: In the order of their names.
+        shards: In the order of DATA, each folder's by name.
         opened: Each of them, None where it is not intact.
         faults: The fault of each that is not.
         ignored: Files that are no shards, with the reason.

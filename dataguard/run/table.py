@@ -16,7 +16,7 @@ pl.Series([0]).to_numpy()
 
 SEGMENT_BYTES = 64 << 20
 MOST_SOURCES = 1000
-"""Past so many names of sources a column says something else: the rows then have no source (the catalogue's rule)."""
+"""Past so many names of sources a column says something else: the rows then have no source."""
 
 
 class RunTable:
