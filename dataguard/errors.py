@@ -6,8 +6,7 @@ DataguardError
 │   ├── SuiteError         a suite cannot be understood; it knows file and line
 │   ├── PluginError        a plugin cannot be loaded, or gives what is no expectation
 │   ├── VocabularyError    a tokenizer or model folder cannot be read
-│   ├── OutputError        the output folder cannot be written
-│   └── MissingPackageError  an optional package is needed
+│   └── OutputError        the output folder cannot be written
 └── ShardFault             one shard cannot be trusted: becomes a finding, never leaves the run
 """
 
@@ -77,17 +76,6 @@ class VocabularyError(UsageError):
 
 class OutputError(UsageError):
     """The output folder cannot be written."""
-
-
-class MissingPackageError(UsageError):
-    """An optional package is needed for what was asked."""
-
-    def __init__(self, package: str, *, needed_by: str, extra: str) -> None:
-        self.package = package
-        super().__init__(
-            f"{needed_by} needs the package {package}",
-            fix=f"pip install 'dataguard[{extra}]' (or pip install {package})",
-        )
 
 
 class ShardFault(DataguardError):

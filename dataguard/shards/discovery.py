@@ -1,7 +1,8 @@
 """Which files of DATA are shards.
 
-A file that DATA names is one, whatever it holds. In a folder the name's suffix decides, or the content where that holds tokens;
-names that begin with a dot or an underscore, what `datasets` leaves beside its files, outputs of dataguard, and sidecars that are no tables are none.
+A file that DATA names is one, whatever it holds. In a folder the name's suffix decides, or the content where that holds tokens.
+Names that begin with a dot or an underscore, what `datasets` leaves beside its files, outputs of dataguard, and sidecars that
+are no tables are none.
 """
 
 from __future__ import annotations

@@ -47,27 +47,6 @@ def read_yaml(text: str, file: str) -> Document:
         raise SuiteError("the file is nested too deeply for a suite", file=file) from None
 
 
-def scalar(text: str, where: str) -> Any:
-    """Return what YAML takes a word for: 12, 0.5, true and null are no text; quoted text is text.
-
-    Args:
-        text: The word; whatever is no number, boolean or null is text.
-        where: What errors call the place that it comes from.
-
-    Raises:
-        SuiteError: It is a number that cannot be read, or is not finite.
-    """
-    yaml = YAML(typ="safe", pure=True)
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
-    try:
-        node = yaml.compose(text) if quoted else None
-    except YAMLError:
-        node = None
-    if not isinstance(node, ScalarNode):
-        node = ScalarNode(yaml.resolver.resolve(ScalarNode, text, (True, False)), text)
-    return _Builder(yaml, {}).scalar(node, Spot(where))
-
-
 class _Builder:
     """Turns nodes into plain values, and notes the line of each."""
 

@@ -5,31 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from dataguard.errors import SuiteError, UsageError, nearest
+from dataguard.errors import SuiteError, nearest
 from dataguard.suite.document import Spot, shown
-from dataguard.suite.nodes import scalar
 
 KEY = "$PARAMETER"
-
-
-def parse_set(text: str) -> tuple[str, Any]:
-    """Return name and value of `NAME=VALUE`; the value is what YAML takes the word for (null, true, 12 are no text).
-
-    Raises:
-        UsageError: There is no `=`, no name or no value, or a number that cannot be read.
-    """
-    name, equals, value = (each.strip() for each in text.partition("="))
-    if not equals or not name:
-        raise UsageError(
-            "a parameter is set as NAME=VALUE", where=f"--set {text}", fix="for example --set max_length=2048"
-        )
-    if not value:
-        fix = f"write --set {name}=null for no value, --set {name}='\"\"' for an empty text"
-        raise UsageError(f"the parameter {name} has no value", where=f"--set {text}", fix=fix)
-    try:
-        return name, scalar(value, f"--set {text}")
-    except SuiteError as fault:
-        raise UsageError(fault.what, where=fault.file, fix=fault.fix) from None
 
 
 def names(value: Any, spot: Spot) -> Iterator[tuple[str, Spot]]:
