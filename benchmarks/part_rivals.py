@@ -32,7 +32,7 @@ ENDS = {
         {"type": "expect_eos_at_document_ends", "kwargs": {"policy": "required"}},
     ],
 }
-TRIAL_ROWS, MOST_SECONDS = 256, 30.0
+TRIAL_ROWS, MOST_SECONDS = 256, 15.0
 WHAT = {
     "datasets.map": ("the rule", f"num_proc {CORES}, NumPy inside"),
     "polars": ("the rule", "expressions over list columns, all threads"),
@@ -69,7 +69,12 @@ def measure(folder: Path, tokens: int, runs: int) -> Section:
         lines.append(
             [f"{name}: {how}", suite, theirs, number(taken * 1e9), number(ours[suite] * 1e9), f"{ratio:,.1f} ×", same]
         )
-        section.goal(3, _goal(name), f"{ratio:,.1f} ×; verdicts: {same}", met=ratio >= _least(name))
+        section.goal(
+            3,
+            _goal(name),
+            f"{ratio:,.1f} ×; rows rejected: {same}{' (other rules)' if name == 'gopher' else ''}",
+            met=ratio >= _least(name),
+        )
     heads = [
         "rival",
         "suite",
