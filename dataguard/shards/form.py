@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import ipc, parquet
+from pyarrow import ipc
 
 from dataguard.shards.files import ShardFile
 from dataguard.shards.flatbuffer import Table
 from dataguard.shards.ipc import IpcShard
 from dataguard.shards.messages import message_at
 from dataguard.shards.model import OpenShard
-from dataguard.shards.parquet import ParquetShard
+from dataguard.shards.parquet import ParquetShard, arrow_reader
 from dataguard.shards.proof import faults
 from dataguard.shards.sniffing import Kind
 
@@ -112,15 +112,12 @@ def _footer_metadata(opened: IpcShard) -> Mapping[bytes, bytes] | None:
 
 
 def _parquet_form(opened: ParquetShard) -> ParquetForm:
-    limit = max(opened.footer, 1 << 20)
-    with faults("the footer"), pa.OSFile(os.fsencode(opened.path)) as source:
-        footer = parquet.ParquetFile(source, thrift_string_size_limit=limit, thrift_container_size_limit=limit).metadata
+    with arrow_reader(opened.path, opened.state, opened.footer) as reader, faults("the footer"):
+        footer = reader.metadata
         options: dict[str, Any] = {"store_schema": _SCHEMA_KEY in (footer.metadata or {})}
         if footer.num_row_groups and footer.num_columns:
             group = footer.row_group(0)
             options |= _column_options([group.column(place) for place in range(footer.num_columns)])
-    with ShardFile(opened.path, opened.state):
-        pass  # Arrow opened the path by itself: it must still lead to the file that was proven
     return ParquetForm(options)
 
 

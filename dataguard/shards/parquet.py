@@ -52,15 +52,13 @@ class ParquetShard:
         """Yield (number of the first row, batch) of a unit; see `OpenShard.read`."""
         names = in_file_order(self.schema.names, columns)
         first_row = unit.first_row
-        with ShardFile(self.path, self.state) as file, _reader(self.path, self.footer) as reader:
+        with ShardFile(self.path, self.state) as file, arrow_reader(self.path, self.state, self.footer) as reader:
             for group in range(unit.start, unit.stop):
                 self._check_pages(file, group, set(names))
                 for batch in self._read_group(reader, group, first_row, names):
                     yield first_row, batch
                     first_row += batch.num_rows
             file.check(self.state)
-        with ShardFile(self.path, self.state):
-            pass  # Arrow opened the path by itself: it must still lead to the file that was checked
 
     def _check_pages(self, file: ShardFile, group: int, names: set[str]) -> None:
         chunks = self.groups[group].chunks
@@ -104,8 +102,16 @@ class ParquetShard:
 
 
 @contextmanager
-def _reader(path: Path, footer: int) -> Iterator[parquet.ParquetFile]:
-    """Open with Arrow. Nothing that the footer holds can be longer than the footer, whatever it says of itself."""
+def arrow_reader(path: Path, state: FileState, footer: int) -> Iterator[parquet.ParquetFile]:
+    """Open a proven file with Arrow. Nothing that its footer holds can be longer than the footer, whatever it says of itself.
+
+    Args:
+        state: Of the file. Arrow opens the path by itself, which must still lead there when it has been read.
+        footer: Bytes of the footer.
+
+    Raises:
+        ShardFault: Arrow does not accept the footer, or the file is another one now.
+    """
     with faults("the footer"):
         source = pa.OSFile(os.fsencode(path))
     with source:
@@ -119,6 +125,8 @@ def _reader(path: Path, footer: int) -> Iterator[parquet.ParquetFile]:
                 thrift_container_size_limit=max(footer, 1024),
             )
         yield reader
+    with ShardFile(path, state):
+        pass
 
 
 def open_parquet(path: Path, allow: frozenset[str] = frozenset()) -> ParquetShard:
@@ -129,11 +137,9 @@ def open_parquet(path: Path, allow: frozenset[str] = frozenset()) -> ParquetShar
     """
     with ShardFile(path) as file:
         footer = read_footer(file, allow)
-        with _reader(path, footer.size) as reader, faults("the schema"):
+        with arrow_reader(path, file.state, footer.size) as reader, faults("the schema"):
             schema = reader.schema_arrow
             check_schema(schema)
-        with ShardFile(path, file.state):
-            pass  # as in `read`
         units = units_of((group.rows, group.size) for group in footer.groups)
         rows = sum(group.rows for group in footer.groups)
         return ParquetShard(path, file.state, schema, rows, units, footer.groups, footer.size)

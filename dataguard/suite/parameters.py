@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from dataguard.errors import SuiteError, nearest
+from dataguard.errors import nearest
 from dataguard.suite.document import Spot, shown
 
 KEY = "$PARAMETER"
