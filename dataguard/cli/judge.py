@@ -35,8 +35,14 @@ def judge(
     tokenizer: Annotated[
         str | None, typer.Option(metavar="PATH", show_default="that of the run", help="As in validate.")
     ] = None,
+    model: Annotated[
+        Path | None, typer.Option(metavar="DIR", show_default="that of the run", help="As in validate.")
+    ] = None,
     vocab_size: Annotated[
         int | None, typer.Option(metavar="N", min=1, show_default="that of the run", help="As in validate.")
+    ] = None,
+    max_length: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="The suite's parameter max_length, as in validate.")
     ] = None,
     plugins: Annotated[
         list[str] | None,
@@ -71,7 +77,9 @@ def judge(
         earlier,
         suite=suite,
         tokenizer=tokenizer,
+        model=model,
         vocab_size=vocab_size,
+        max_length=max_length,
         parameters=parameters,
         store=store,
         out=out,

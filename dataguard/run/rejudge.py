@@ -10,7 +10,7 @@ from typing import Any
 from dataguard.errors import DataError, UsageError
 from dataguard.result import Result, Severity
 from dataguard.run.outputs import RECORD, RUN
-from dataguard.run.request import Nobody, Request, Watch
+from dataguard.run.request import Nobody, Request, Watch, with_max_length
 from dataguard.run.run import run
 from dataguard.run.validate import write_judged
 
@@ -24,8 +24,8 @@ def rejudge(
     tokenizer: str | Path | None = None,
     model: str | Path | None = None,
     vocab_size: int | None = None,
+    max_length: int | None = None,
     parameters: Mapping[str, Any] | None = None,
-    columns: Mapping[str, str] | None = None,
     store: str | Path | None = None,
     out: str | Path | None = None,
     plugins: Sequence[str] = (),
@@ -36,7 +36,9 @@ def rejudge(
 
     Args:
         earlier: The output folder of that run. What is not told here is taken from its run.json: tokenizer, model,
-            vocab_size, columns, vocabulary, what says the sources, and the store.
+            vocab_size, columns, vocabulary, what says the sources, and the store. Columns stay as they were: its numbers are
+            of those.
+        max_length: The suite's parameter of that name.
         plugins: Modules that give further expectations; never taken from run.json, for they are imported.
         out: Folder for report.json, rejected.parquet, run.json and shards.parquet; no rows are copied. None writes nothing.
 
@@ -52,8 +54,8 @@ def rejudge(
         tokenizer=tokenizer or known["tokenizer"],
         model=model or known["model"],
         vocab_size=vocab_size or known["vocab_size"],
-        parameters=parameters or {},
-        columns=columns or known["columns"],
+        parameters=with_max_length(parameters, max_length),
+        columns=known["columns"],
         vocabulary=known["vocabulary"],
         source_from=known["source_from"],
         plugins=plugins,

@@ -45,6 +45,17 @@ def test_other_thresholds_give_another_verdict(run: Path) -> None:
     assert (stricter.returncode, stricter.stdout) == (1, "")
 
 
+def test_max_length_and_model_are_told_as_to_validate(run: Path) -> None:
+    bounds = {"type": "expect_sequence_lengths_to_be_between", "kwargs": {"max_length": {"$PARAMETER": "max_length"}}}
+    (run / "other.json").write_text(json.dumps({"name": "t", "expectations": [bounds]}))
+    (run / "model").mkdir()
+    (run / "model" / "config.json").write_text(json.dumps({"vocab_size": 50304}))
+    options = ("--suite", "other.json", "--max-length", "100", "--model", "model", "--json")
+    told = json.loads(dataguard("judge", "dataguard-out", *options, at=run).stdout)
+    assert told["suite_parameters"] == {"max_length": 100}
+    assert told["meta"]["dataguard"]["vocabulary"]["embedding_rows"] == 50304
+
+
 def test_json_and_out_hold_the_same_and_the_run_stays_as_it_was(run: Path) -> None:
     before = (run / "dataguard-out" / "report.json").read_bytes()
     done = dataguard("judge", "dataguard-out", "--suite", "looser.json", "--json", "--out", "second", at=run)
