@@ -18,8 +18,7 @@ from dataguard.suite.model import Suite
 from dataguard.suite.plugins import Known
 from dataguard.suite.shipped import choose
 from dataguard.vocabulary.beside import beside_data
-from dataguard.vocabulary.loading import load_vocabulary
-from dataguard.vocabulary.tokenizer_files import has_tokenizer
+from dataguard.vocabulary.loading import load_vocabulary, tokenizer_with
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def get_ready(request: Request) -> Ready:
     shards = dataset.facts(mapped)
     demand_columns(shards, suite, request)
     tokenizer = request.tokenizer
-    if tokenizer is None and not (request.model is not None and has_tokenizer(Path(request.model))):
+    if tokenizer is None and (request.model is None or tokenizer_with(request.model) is None):
         tokenizer = beside_data(paths_of(request.data))
         taken += [] if tokenizer is None else [f"{tokenizer.name}, beside the data"]
     vocabulary = load_vocabulary(

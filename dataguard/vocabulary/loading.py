@@ -86,13 +86,22 @@ def load_vocabulary(
     return _joined(option, told, read, facts)
 
 
+def tokenizer_with(model: Path | str) -> Path | None:
+    """Return the folder of a model where a tokenizer lies in it as well; None where none does.
+
+    Raises:
+        VocabularyError: There is no such model.
+    """
+    place = resolve(model, what="model", option="--model")
+    folder = place if place.is_dir() else place.parent
+    return folder if has_tokenizer(folder) else None
+
+
 def _read(tokenizer: Path | str | None, model: Path | str | None) -> tuple[ModelFacts | None, TokenizerFacts | None]:
-    model_path = None if model is None else resolve(model, what="model", option="--model")
-    facts = None if model_path is None else read_model(model_path)
+    facts = None if model is None else read_model(resolve(model, what="model", option="--model"))
     path = None if tokenizer is None else resolve(tokenizer, what="tokenizer", option="--tokenizer")
-    if path is None and model_path is not None:
-        folder = model_path if model_path.is_dir() else model_path.parent
-        path = folder if has_tokenizer(folder) else None
+    if path is None and model is not None:
+        path = tokenizer_with(model)
     return facts, None if path is None else _read_tokenizer(read_tokenizer_files(path), path)
 
 
