@@ -11,7 +11,7 @@ from dataguard.cli.telling import tell
 from dataguard.cli.values import FailOn, mapping_of, parameter
 
 EXAMPLES = """
-Examples
+[bold]Examples[/bold]
 
 dataguard judge dataguard-out --suite stricter.yaml
 

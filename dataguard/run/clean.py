@@ -24,7 +24,7 @@ from dataguard.run.clean_tables import write_tables
 from dataguard.run.copies import Copy, copy_to
 from dataguard.run.damaged import not_copied
 from dataguard.run.dataset import Dataset
-from dataguard.run.remaining import Kept, kept_rows, recorded
+from dataguard.run.remaining import Kept, kept_rows, with_fingerprint
 from dataguard.run.request import Request
 from dataguard.run.writing import writing
 from dataguard.shards.form import form_of
@@ -144,7 +144,7 @@ class _Copying:
             assert form is not None
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                copy = copy_to(path, recorded(kept.opened.schema, self.fingerprint), form, digest)
+                copy = copy_to(path, with_fingerprint(kept.opened.schema, self.fingerprint), form, digest)
                 for batch, ends in kept.batches():
                     if self.stopped.is_set():
                         raise Stopped

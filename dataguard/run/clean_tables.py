@@ -12,7 +12,7 @@ import pyarrow as pa
 from dataguard.run.clean_states import Copied
 from dataguard.run.hf_folder import HfFolder
 from dataguard.run.quarantine import bounds, sound_metadata
-from dataguard.run.remaining import Kept, recorded
+from dataguard.run.remaining import Kept, with_fingerprint
 from dataguard.run.storable import storable, storable_field
 from dataguard.run.writing import writing
 from dataguard.shards.hf import DATASET_DICT
@@ -47,7 +47,7 @@ def write_tables(place: Path, tables: Iterable[Kept], fingerprint: str | None) -
 def _write(place: Path, table: Kept, fingerprint: str | None) -> Copied:
     original = table.opened.schema
     schema = pa.schema([storable_field(field) for field in original], metadata=sound_metadata(original))
-    folder = HfFolder(place, original, recorded(schema, fingerprint))
+    folder = HfFolder(place, original, with_fingerprint(schema, fingerprint))
     rows = size = 0
     try:
         folder.write(

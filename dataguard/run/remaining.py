@@ -71,7 +71,7 @@ def kept_rows(dataset: Dataset, intact: Sequence[bool], rejected: Path) -> Itera
             yield Kept(shard, opened, rows)
 
 
-def recorded(schema: pa.Schema, fingerprint: str | None) -> pa.Schema:
+def with_fingerprint(schema: pa.Schema, fingerprint: str | None) -> pa.Schema:
     """Return a schema whose metadata names the tokenizer; what a shard says itself is left as it is."""
     metadata = schema.metadata or {}
     if fingerprint is None or FINGERPRINT in metadata:

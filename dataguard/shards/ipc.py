@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -82,21 +82,19 @@ class IpcShard:
 
     def read(self, unit: Unit, columns: Sequence[str] | None = None) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (number of the first row, batch) of a unit; see `OpenShard.read`."""
-        names = in_file_order(self.schema.names, columns)
-        first_row = unit.first_row
-        with ShardFile(self.path, self.state) as file:
-            for start, stop in self._runs(unit):
-                for batch in _joined(self._read(file, start, stop, first_row, names)):
-                    yield first_row, batch
-                    first_row += batch.num_rows
-            file.check(self.state)
+        yield from self._batches(unit, in_file_order(self.schema.names, columns), _joined)
 
     def read_apart(self, unit: Unit) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield the same with all columns, but each record batch of the file by itself, however small."""
+        yield from self._batches(unit, self.schema.names, list)
+
+    def _batches(
+        self, unit: Unit, names: list[str], put_together: Callable[[list[pa.RecordBatch]], list[pa.RecordBatch]]
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
         first_row = unit.first_row
         with ShardFile(self.path, self.state) as file:
             for start, stop in self._runs(unit):
-                for batch in self._read(file, start, stop, first_row, self.schema.names):
+                for batch in put_together(self._read(file, start, stop, first_row, names)):
                     yield first_row, batch
                     first_row += batch.num_rows
             file.check(self.state)
