@@ -14,15 +14,17 @@ from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.padding import Padding, PadIds
 
-SHARED_FROM = 0.01
-"""With `pad_shared: auto`, pads attended in the middle of this share of the rows are real tokens (document separators)."""
+SHARED_FROM, FEW, MOSTLY = 0.01, 5, 0.9
+"""With `pad_shared: auto` pads are real tokens too where they stand attended in the middle of this share of the rows (document
+separators), or where so many rows, and most of those that end with attended pads, end with just one (an eos of the same id)."""
 
 
 class ExpectAttentionMaskToMatchPadding(RowExpectation):
     """Pads at the padded end are masked, and nothing but pads is; without a mask the padding can be told from the ids.
 
     `pad_shared` says that the pad id is a real token too, of which one may stand attended at a row's end. With auto it is
-    where pad is bos or eos, or stands attended inside one row in a hundred.
+    where pad is bos or eos, stands attended inside one row in a hundred, or just once at the end of many rows. Where no pad is
+    named eos is taken for it, and only attended pads are told.
     """
 
     reasons: ClassVar[tuple[str, ...]] = ("attended_padding", "masked_token", "mask_not_inferable")
@@ -31,9 +33,9 @@ class ExpectAttentionMaskToMatchPadding(RowExpectation):
     pad_shared: bool | Literal["auto"] = "auto"
 
     def _pad_ids(self, context: Context) -> PadIds:
-        pad = context.vocabulary.pad
+        pad = context.vocabulary.pad_or_eos
         if pad is None:
-            raise CannotJudge(*context.unknown("pad"))
+            raise CannotJudge(*context.unknown("pad_or_eos"))
         return PadIds(context.attention(self.column), pad)
 
     def metrics(self, context: Context) -> Sequence[Metric]:
@@ -42,22 +44,24 @@ class ExpectAttentionMaskToMatchPadding(RowExpectation):
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         pads, padding = self._pad_ids(context), Padding(context.attention(self.column))
-        vocabulary = context.vocabulary
+        vocabulary, pad = context.vocabulary, context.vocabulary.pad_or_eos
         shared = self._shared(context, table)
         left_end = (padding["left"] > 0) | (padding["right"] == 0)
         right_end = (padding["right"] > 0) | (padding["left"] == 0)
-        real_right = int(shared or vocabulary.pad == vocabulary.eos)
-        real_left = int(shared or vocabulary.pad == vocabulary.bos)
+        real_right, real_left = int(shared or pad == vocabulary.eos), int(shared or pad == vocabulary.bos)
         too_many_right = right_end & (pads["attended_right"] > real_right)
         too_many_left = left_end & (pads["attended_left"] > real_left)
-        unclear = pads["trailing"] >= 2 if vocabulary.pad == vocabulary.eos else pl.lit(value=False)
+        unclear = pads["trailing"] >= 2 if pad == vocabulary.eos else pl.lit(value=False)
+        named = pl.lit(
+            vocabulary.pad is not None
+        )  # otherwise what is masked may be another id that the recipe pads with
         length = Lengths(self.column)["length"]
         first_right = length - padding["right"] - pads["attended_right"] + real_right
         return Judgement(
             missing=without_content(context, self.column),
             reason=first_reason(
                 (pads["masked"] & (too_many_right | too_many_left), "attended_padding"),
-                (pads["masked"] & (pads["masked_token"] >= 0), "masked_token"),
+                (named & pads["masked"] & (pads["masked_token"] >= 0), "masked_token"),
                 (~pads["masked"] & unclear, "mask_not_inferable"),
             ),
             position=pl.when(~pads["masked"])
@@ -73,23 +77,31 @@ class ExpectAttentionMaskToMatchPadding(RowExpectation):
         """Whether the pad id is a real token as well."""
         if self.pad_shared != "auto":
             return self.pad_shared
-        inner, rows = self._inner(context, table)
-        return rows > 0 and inner >= SHARED_FROM * rows
+        seen = self._seen(context, table)
+        some = SHARED_FROM * seen["rows"]
+        ends = seen["one_at_end"] >= max(some, FEW) and seen["one_at_end"] >= MOSTLY * seen["at_end"]
+        return seen["rows"] > 0 and (seen["inner"] >= some or ends)
 
-    def _inner(self, context: Context, table: MetricTable | None) -> tuple[int, int]:
-        """Count the rows with an attended pad in their middle, and all judged rows."""
+    def _seen(self, context: Context, table: MetricTable | None) -> Mapping[str, int]:
+        """Count the judged rows, and those with attended pads: in their middle, at their end, and just one there."""
         if table is None:
-            return 0, 0
-        judged = ~without_content(context, self.column)
-        inner = (judged & self._pad_ids(context)["masked"] & (self._pad_ids(context)["attended_inner"] > 0)).sum()
-        counts = table.collect(inner.alias("inner"), judged.sum().alias("rows"))
-        return int(counts["inner"] or 0), int(counts["rows"] or 0)
+            return dict.fromkeys(("rows", "inner", "at_end", "one_at_end"), 0)
+        judged, pads = ~without_content(context, self.column), self._pad_ids(context)
+        masked = judged & pads["masked"]
+        counts = table.collect(
+            judged.sum().alias("rows"),
+            (masked & (pads["attended_inner"] > 0)).sum().alias("inner"),
+            (masked & (pads["attended_right"] > 0)).sum().alias("at_end"),
+            (masked & (pads["attended_right"] == 1)).sum().alias("one_at_end"),
+        )
+        return {name: int(count or 0) for name, count in counts.items()}
 
     def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
+        pad = context.vocabulary.pad
+        if pad is None:
+            return {"notes": [f"no pad is named: eos, {context.vocabulary.pad_or_eos}, is taken for it"]}
         if self.pad_shared is True:
             return {}
-        inner, _ = self._inner(context, MetricTable(judged))
-        if not inner:
-            return {}
-        where = f"{inner:,} rows attend the pad id {context.vocabulary.pad} in their middle"
-        return {"notes": [f"{where}: a real token, or a joined pad"]}
+        inner = self._seen(context, MetricTable(judged))["inner"]
+        where = f"{inner:,} rows attend the pad id {pad} in their middle"
+        return {"notes": [f"{where}: a real token, or a joined pad"]} if inner else {}

@@ -161,6 +161,7 @@ VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
         name: (f"the {name} id is not known", f"give --tokenizer PATH, or vocabulary: {{{name}: ID}} {SETTINGS}")
         for name in IDS
     },
+    "pad_or_eos": ("neither pad nor eos is known", f"give --tokenizer PATH, or vocabulary: {{pad: ID}} {SETTINGS}"),
     "vocabulary": ("nothing is known of the vocabulary", "give --tokenizer PATH, --model DIR or --vocab-size N"),
     "causal": ("", ""),
 }

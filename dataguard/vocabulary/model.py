@@ -84,6 +84,11 @@ class Vocabulary:
         return self.size if self.embedding_rows is None else self.embedding_rows
 
     @property
+    def pad_or_eos(self) -> int | None:
+        """The id that rows are padded with: where a tokenizer names no pad, recipes take eos for it."""
+        return self.eos if self.pad is None else self.pad
+
+    @property
     def special_ids(self) -> tuple[int, ...]:
         """Ids that are no content, sorted. unk is content, but where it is pad, bos or eos as well."""
         named = {each for each in (self.pad, self.bos, self.eos) if each is not None}

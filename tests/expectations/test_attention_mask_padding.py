@@ -157,13 +157,27 @@ def test_without_a_pad_it_cannot_be_judged():
     assert "pad" in result.unjudged.missing
 
 
-def test_a_tokenizer_without_a_pad_is_not_asked_for_again():
-    tokenizer = byte_tokenizer(("<s>", "</s>"), ("bos", "eos"))
+def test_a_tokenizer_without_pad_and_eos_is_not_asked_for_again():
+    tokenizer = byte_tokenizer(("<s>",), ("bos",))
     result = judged(MATCH, {"input_ids": [[5, 6]]}, tokenizer=tokenizer)
     assert result.unjudged is not None
-    assert str(result.unjudged) == (
-        "tokenizer.json names no pad token; give vocabulary: {pad: ID} in the suite or in dataguard.yaml"
-    )
+    assert "pad" in result.unjudged.missing
+
+
+def test_where_no_pad_is_named_eos_is_taken_for_it():
+    rows = {
+        "input_ids": [[5, 6, 2, 2, 2], [5, 6, 2, 2, 2], [5, 6, 7, 2, 2], [5, 6, 0, 0, 0]],
+        "attention_mask": [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0]],
+    }
+    result = judged(MATCH, rows, vocabulary={"size": 10, "eos": 2})
+    assert found(result) == [(0, "attended_padding")]
+    assert any("eos, 2, is taken" in note for note in result.details["notes"])
+
+
+def test_one_pad_at_the_end_of_many_rows_is_an_eos_of_the_same_id():
+    rows = {"input_ids": [[5, 6, 0]] * 9 + [[5, 0, 0]], "attention_mask": [[1, 1, 1]] * 10}
+    assert found(judged(MATCH, rows, vocabulary={"size": 10, "pad": 0})) == [(9, "attended_padding")]
+    assert judged(MATCH, rows, vocabulary={"size": 10, "pad": 0}, pad_shared=False).unexpected_count == 10
 
 
 def test_a_prefixed_column_brings_its_own_mask():
