@@ -212,9 +212,9 @@ def _settings(request: Request, judged: Judged) -> dict[str, Any]:
     """Return what `dataguard judge` takes over from the run."""
 
     def located(path: str | Path | None) -> str | None:
-        if path is None or not Path(path).exists():
-            return None if path is None else str(path)
-        return str(Path(path).absolute())
+        if path is None:
+            return None
+        return str(Path(path).absolute() if Path(path).exists() else path)  # a hub name is no path
 
     return {
         "tokenizer": located(judged.tokenizer),
