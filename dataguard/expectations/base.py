@@ -39,6 +39,8 @@ class Outcome:
     unexpected: pl.LazyFrame | None = None
     """Every unexpected row: shard, row, source (as in the metric table), reason, position, value, detail."""
     unjudged: Unjudged | None = None
+    idle: tuple[str, Unjudged] | None = None
+    """Nothing was there to judge: the name for `when` by which that is a skip, and what is missing."""
 
 
 class CannotJudge(Exception):

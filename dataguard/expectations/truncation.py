@@ -15,7 +15,7 @@ from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.sources import Ends, Source, differing, source_of
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
-from dataguard.result import MOST_ENTRIES, Finding
+from dataguard.result import MOST_ENTRIES, Finding, Unjudged
 
 UNCUT = "uncut"
 
@@ -73,8 +73,10 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
             for source in judged
             if source.name in reasons
         ]
+        nobody = Unjudged(f"no source has {self.min_rows:,} rows", "give more data, or the argument min_rows")
         return Outcome(
             success=not reasons,
+            idle=None if judged else ("source", nobody),
             element_count=len(sources),
             unexpected_count=len(reasons),
             missing_count=len(few),
@@ -96,9 +98,8 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
         )
         counts = by_length.sort("source", "length").collect(engine="streaming")
         if counts.is_empty():
-            raise CannotJudge(
-                "no row has a source", "give --column source=NAME, or put each source into a folder of its own"
-            )
+            fix = "give --column source=NAME, or put each source into a folder of its own"
+            raise CannotJudge("no row that has a source can be judged", fix)
         known = {"bos": vocabulary.bos is not None, "eos": vocabulary.eos is not None}
         found = [
             source_of(context.sources[place], each, self.min_pile_up, known)

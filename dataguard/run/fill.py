@@ -108,7 +108,11 @@ class _Filling:
                 task = Task(place, opened, unit, facts.roles, metrics, self._plan.tokens, source, column)
                 if known is not None:
                     task = replace(task, stored=self._find(known, task), stretch=known.stretch(number))
-                if sum(len(stored.places) for stored in task.stored) < len(task.keys):
+                missing = task.keys.keys() - {key for stored in task.stored for key in stored.places}
+                if missing and isinstance(opened, RecordedShard):
+                    metrics_missing = [metric for key in missing if (metric := task.keys[key]) is not None]
+                    opened.refuse({kind for metric in metrics_missing for kind in self._plan.wanted_by.get(metric, ())})
+                if missing:
                     self._compile_for(facts)
                 yield task
 

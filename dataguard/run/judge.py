@@ -36,7 +36,10 @@ class Verdicts:
     unexpected: tuple[pl.LazyFrame | None, ...]
 
     def rejected(self, suite: Suite) -> pl.LazyFrame:
-        """Return every row that is set aside: shard, row, expectations, reasons (lists, in the order of the suite)."""
+        """Return every row that is set aside: shard, row, expectations, reasons.
+
+        The two lists are in the order of the suite and of one length: each reason stands beside its expectation.
+        """
         parts = [
             frame.select("shard", "row", pl.lit(result.type).alias("expectations"), pl.col("reason").alias("reasons"))
             for result, frame in zip(self.results, self.unexpected, strict=True)
@@ -45,9 +48,9 @@ class Verdicts:
         if not parts:
             texts = pl.List(pl.String)
             return pl.LazyFrame(schema={"shard": pl.UInt32, "row": pl.Int64, "expectations": texts, "reasons": texts})
-        rows = pl.concat(parts).group_by("shard", "row", maintain_order=True)
-        once = (pl.col(name).unique(maintain_order=True) for name in ("expectations", "reasons"))
-        return rows.agg(*once).sort("shard", "row")
+        once = pl.concat(parts).unique(maintain_order=True)
+        rows = once.group_by("shard", "row", maintain_order=True).agg("expectations", "reasons")
+        return rows.sort("shard", "row")
 
 
 def judge(suite: Suite, table: MetricTable, context: Context) -> Verdicts:
@@ -63,6 +66,9 @@ def judge(suite: Suite, table: MetricTable, context: Context) -> Verdicts:
             left_out.append((each, absent))
             continue
         outcome = _outcome(each, table, context, suite)
+        if outcome.idle is not None and outcome.idle[0] in each.when:
+            left_out.append((each, outcome.idle[1]))
+            continue
         results.append(_result(each, outcome))
         unexpected.append(outcome.unexpected)
     return Verdicts(tuple(results), tuple(left_out), tuple(unexpected))

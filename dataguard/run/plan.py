@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dataguard.expectations.base import CannotJudge, Expectation, RowExpectation
 from dataguard.expectations.content import content_of
@@ -22,10 +22,12 @@ class Plan:
     Args:
         metrics: Of all expectations, without doubles, in the order of the suite.
         tokens: The column whose tokens are counted, and by which work is cut into pieces.
+        wanted_by: The types of the expectations that ask for each metric.
     """
 
     metrics: tuple[Metric, ...]
     tokens: str
+    wanted_by: Mapping[Metric, Sequence[str]] = field(default_factory=dict)
 
     def of_shard(self, facts: ShardFacts) -> list[Metric]:
         """Return the metrics that a shard's columns can give."""
@@ -36,11 +38,12 @@ class Plan:
 def make_plan(suite: Suite, context: Context) -> Plan:
     """Return what must be computed for the expectations that will be judged."""
     tokens = _tokens_column(suite, context)
-    metrics: list[Metric] = [Lengths(tokens), content_of(context, tokens)]
+    wanted: dict[Metric, list[str]] = {Lengths(tokens): [], content_of(context, tokens): []}
     for each in suite.expectations:
         if skipped(each, context) is None:
-            metrics += metrics_of(each.expectation, context)
-    return Plan(tuple(dict.fromkeys(metrics)), tokens)
+            for metric in metrics_of(each.expectation, context):
+                wanted.setdefault(metric, []).append(each.expectation.type())
+    return Plan(tuple(wanted), tokens, wanted)
 
 
 def metrics_of(expectation: Expectation, context: Context) -> Sequence[Metric]:

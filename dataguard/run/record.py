@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -82,15 +82,20 @@ class RecordedShard:
         Raises:
             UsageError: Always.
         """
-        self._refuse(columns)
+        self.refuse(())
 
-    def _refuse(self, columns: Sequence[str] | None) -> NoReturn:
-        why = "the suite asks for numbers that no run has stored"
+    def refuse(self, types: Collection[str]) -> NoReturn:
+        """Say that numbers are missing.
+
+        Args:
+            types: Of the expectations that ask for them.
+        """
+        asking = ", ".join(sorted(types)) or "the suite"
+        why = f"no run has stored, with these settings, the numbers that are asked for by {asking}"
         if self.digest is None:
             why = "the run kept no numbers of it (--no-store, or data in memory)"
-        wanted = f" (columns {', '.join(columns)})" if columns else ""
         fix = "run dataguard validate on the data again, with this suite"
-        raise UsageError("this cannot be judged without a scan", where=f"{self.name}{wanted}", why=why, fix=fix)
+        raise UsageError("this cannot be judged without a scan", where=self.name, why=why, fix=fix)
 
 
 def read_record(place: Path) -> Dataset:

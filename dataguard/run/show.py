@@ -216,8 +216,8 @@ def _rejected(earlier: Path, kind: str | None, limit: int, dataset: Dataset) -> 
         if opened is None or not 0 <= line["row"] < opened.rows:
             why = f"row {line['row']:,} of {line['shard']} is not in DATA"
             raise DataError("the earlier run was over other data", where=str(place), why=why, fix="name its data")
-        reasons = ", ".join(line["reasons"])
-        marks = tuple(Mark(each, None, reasons, None, None) for each in line["types"] if kind in {None, each})
+        faults = zip(line["types"], line["reasons"], strict=True)
+        marks = tuple(Mark(each, None, reason, None, None) for each, reason in faults if kind in {None, each})
         picks.append(Pick(places[line["shard"]], line["row"], marks))
     return picks
 
