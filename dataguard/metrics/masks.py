@@ -24,7 +24,8 @@ class MaskValues(Metric):
 
     `position` and `value` are those of the first value that is neither 0 nor 1, `no_segment` and `no_segment_value` those of
     the first that is no segment number, which is negative or no whole number (-1, 0: none). `additive` is true where all
-    values are 0 or at most ADDED, and some are that; `inverted` where pads are attended and nothing else is.
+    values are 0 or at most ADDED, and some are that; `inverted` where pads are attended and nothing else is, in rows of ids
+    without nulls.
     """
 
     gives: ClassVar[Mapping[str, Any]] = {
@@ -59,6 +60,7 @@ class MaskValues(Metric):
         if self.pad is not None and batch.has(self.column):
             ids = batch.column(self.column)
             pads_alone(mask.values, mask.offsets, ids.values, ids.offsets, self.pad, inverted)
+            inverted[ids.nulls != 0] = False  # a null stands there as 0, which may be the pad id
         return {
             "length": mask.lengths,
             "nulls": mask.nulls,

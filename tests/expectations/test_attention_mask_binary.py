@@ -61,6 +61,11 @@ def test_a_mask_that_attends_to_pads_alone_is_inverted(ids: list[int], mask: lis
     assert [reason for reason, _, _ in reason_of(mask, ids, segments=True)] == (["inverted"] if inverted else [])
 
 
+def test_a_null_id_is_no_pad():
+    rows = {"input_ids": [[5, 6, None]], "attention_mask": [[0, 0, 1]]}
+    assert judged(BINARY, rows, vocabulary=VOCABULARY).success
+
+
 def test_booleans_are_binary():
     mask = list_array([[True, False]], pa.bool_())
     assert judged(BINARY, {"input_ids": [[5, 6]], "attention_mask": mask}, vocabulary=VOCABULARY).success

@@ -1,4 +1,4 @@
-"""What holds for every row-level expectation, whatever the rows are: one fault has one owner, and counts add up."""
+"""What holds for row-level expectations, whatever the rows are: one fault has one owner, and counts add up."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ JUDGED: dict[str, dict[str, Any]] = {
     "expect_labels_to_align_with_input_ids": {},
     "expect_labels_to_be_in_vocabulary": {},
     "expect_supervised_tokens_to_be_between": {"min_value": 2, "max_value": 3},
+    "expect_row_token_share_to_be_below": {"min_rows": 1},
+    "expect_bos_at_document_starts": {"policy": "required"},
+    "expect_eos_at_document_ends": {},
+    "expect_no_eos_inside_documents": {"packed": False},
+    "expect_attention_mask_to_be_binary": {},
+    "expect_padding_to_be_ignored_in_labels": {},
+    "expect_labels_not_to_cross_documents": {},
+    "expect_metric_to_be_between": {"metric": "content_tokens", "min_value": 2, "max_value": 3},
     "expect_rows_not_to_be_periodic": {"max_repeats": 2},
     "expect_symbol_fraction_to_be_below": {"min_tokens": 1, "max_fraction": 0.1},
     "expect_digit_runs_to_be_below": {"max_run": 1, "max_fraction": 0.2},
