@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -45,7 +46,7 @@ class Metric:
     gives: ClassVar[Mapping[str, Any]]
     """{name: Polars type} of the numbers."""
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What the numbers depend on, as text: name, version and arguments; of a plugin's metric, its module too."""
         module = type(self).__module__

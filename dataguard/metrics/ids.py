@@ -70,10 +70,15 @@ def ids_outside(values, offsets, limit, sentinels, numbers):  # type: ignore[no-
     """
     for row in range(offsets.size - 1):
         own = values[offsets[row] : offsets[row + 1]]
-        if own.size and not sentinels.size:
-            smallest, largest = own[0], own[0]
-            for place in range(own.size):
+        begin = 0
+        while sentinels.size == 1 and begin < own.size and own[begin] == sentinels[0]:
+            begin += 1
+        if begin < own.size and sentinels.size < 2:
+            smallest, largest, usual = own[begin], own[begin], own[begin]
+            for place in range(begin, own.size):
                 token = own[place]
+                if sentinels.size and token == sentinels[0]:
+                    token = usual
                 if token < smallest:  # noqa: PLR1730  # min() of two numbers keeps numba from using the width of a core
                     smallest = token
                 if token > largest:  # noqa: PLR1730

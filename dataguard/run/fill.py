@@ -13,12 +13,13 @@ import polars as pl
 from dataguard.engines import threads
 from dataguard.errors import ShardFault
 from dataguard.expectations.context import ShardFacts
+from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
 from dataguard.run.dataset import Dataset, source_of_rows
 from dataguard.run.plan import Plan
 from dataguard.run.record import RecordedShard
 from dataguard.run.request import Request
-from dataguard.run.scan import Scanned, Task, scan
+from dataguard.run.scan import Scanned, Task, keys_of, scan
 from dataguard.run.store import MetricStore, Stored, digest_of, digest_of_stretch
 from dataguard.run.table import RunTable
 from dataguard.run.warm import warm
@@ -93,6 +94,7 @@ class _Filling:
         self._tokens: dict[int, int] = {}
         self._faults: dict[int, ShardFault] = {}
         self._warm: set[tuple[object, ...]] = set()
+        self._alike: dict[tuple[object, ...], tuple[list[Metric], dict[str, Metric | None]]] = {}
 
     def tasks(self) -> Iterator[Task]:
         """Yield a task for each unit, with what is stored of it."""
@@ -102,10 +104,10 @@ class _Filling:
             if opened is None or facts.fault is not None:
                 continue
             source, column = source_of_rows(shard, facts, self._request.source_from)
-            metrics = self._plan.of_shard(facts)
+            metrics, keys = self._wanted(facts, column)
             known = self._look_up(place)
             for number, unit in enumerate(opened.units):
-                task = Task(place, opened, unit, facts.roles, metrics, self._plan.tokens, source, column)
+                task = Task(place, opened, unit, facts.roles, metrics, self._plan.tokens, source, column, keys)
                 if known is not None:
                     task = replace(task, stored=self._find(known, task), stretch=known.stretch(number))
                 missing = task.keys.keys() - {key for stored in task.stored for key in stored.places}
@@ -115,6 +117,15 @@ class _Filling:
                 if missing:
                     self._compile_for(facts)
                 yield task
+
+    def _wanted(self, facts: ShardFacts, column: str | None) -> tuple[list[Metric], dict[str, Metric | None]]:
+        """Return what a shard's columns can give, and its keys; the same for all shards of the same columns."""
+        types = tuple((field.name, field.type) for field in facts.schema or ())
+        alike = (types, tuple(sorted(facts.roles.items())), column)
+        if alike not in self._alike:
+            metrics = self._plan.of_shard(facts)
+            self._alike[alike] = metrics, keys_of(metrics, facts.roles, column)
+        return self._alike[alike]
 
     def _look_up(self, place: int) -> _Known | None:
         """Return what is known of a shard's file; None where nothing can be stored of it."""
@@ -170,7 +181,7 @@ class _Filling:
 
     def _count(self, scanned: Scanned) -> int:
         lengths = Lengths(self._plan.tokens)
-        frame = scanned.frames.get(scanned.task.key(lengths)) if lengths in scanned.task.metrics else None
+        frame = next((scanned.frames[key] for key, metric in scanned.task.keys.items() if metric == lengths), None)
         return 0 if frame is None else int(frame["length"].cast(pl.Int64).sum())
 
     def _keep(self, known: _Known, scanned: Scanned) -> None:

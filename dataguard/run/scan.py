@@ -45,6 +45,7 @@ class Task:
         tokens: The column by which batches are cut into blocks.
         source: The source of all its rows, where no column says it; None for none.
         source_column: The column that says each row's source.
+        keys: Everything that is wanted, by what it depends on (`keys_of`); None stands for the sources.
         stored: Where numbers of an earlier run lie.
         stretch: Path, state, number and count of the stretch of the file to take the digest of; None for none.
     """
@@ -57,27 +58,28 @@ class Task:
     tokens: str
     source: str | None
     source_column: str | None
+    keys: Mapping[str, Metric | None]
     stored: Sequence[Stored] = ()
     stretch: tuple[Path, FileState, int, int] | None = None
 
-    def key(self, metric: Metric) -> str:
-        """Return what a metric's numbers depend on, beside the bytes of the unit."""
-        roles = {*metric.reads(), *metric.may_read()} & set(self.roles)
-        columns = ",".join(f"{role}={self.roles[role]}" for role in sorted(roles))
-        return xxhash.xxh3_128_hexdigest(f"{code_digest()} {metric.key} {columns}".encode())
-
     @property
     def source_key(self) -> str | None:
-        """Return the same for the sources; None where no column says them."""
-        if self.source_column is None:
-            return None
-        return xxhash.xxh3_128_hexdigest(f"{code_digest()} {SOURCE} {self.source_column}".encode())
+        """The key of the sources; None where no column says them."""
+        return next((key for key, metric in self.keys.items() if metric is None), None)
 
-    @property
-    def keys(self) -> dict[str, Metric | None]:
-        """Return everything that is wanted, by key; None stands for the sources."""
-        wanted: dict[str, Metric | None] = {self.key(metric): metric for metric in self.metrics}
-        return wanted if self.source_key is None else {**wanted, self.source_key: None}
+
+def keys_of(metrics: Iterable[Metric], roles: Mapping[str, str], source_column: str | None) -> dict[str, Metric | None]:
+    """Return metrics by what their numbers depend on beside the bytes of a unit, and the sources (None) likewise."""
+    keys: dict[str, Metric | None] = {}
+    for metric in metrics:
+        read = {*metric.reads(), *metric.may_read()} & set(roles)
+        columns = ",".join(f"{role}={roles[role]}" for role in sorted(read))
+        keys[_key(metric.key, columns)] = metric
+    return keys if source_column is None else {**keys, _key(SOURCE, source_column): None}
+
+
+def _key(name: str, columns: str) -> str:
+    return xxhash.xxh3_128_hexdigest(f"{code_digest()} {name} {columns}".encode())
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,6 @@ class Scanned:
     fresh: Collection[str] = ()
     digest: bytes | None = None
     fault: ShardFault | None = None
-
-    def sources(self) -> pl.Series:
-        """Return each row's source, null for none. Length R, strings."""
-        rows = self.task.unit.rows
-        if self.task.source_key is not None:
-            return self.frames[self.task.source_key][SOURCE]
-        return pl.Series(SOURCE, [self.task.source], dtype=pl.String).new_from_index(0, rows)
 
     def numbers(self) -> list[pl.Series]:
         """Return the columns of the metric table, named `METRIC.NUMBER`."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from dataguard.metrics.base import Metric
-from dataguard.run.scan import Scanned
+from dataguard.run.scan import SOURCE, Scanned
 from dataguard.run.scratch import scratch_folder, scratch_writing
 
 pl.Series([0]).to_numpy()
@@ -53,7 +53,7 @@ class RunTable:
         known = {column.name: column for column in scanned.numbers()}
         nulls = (pl.Series(name, [None], dtype=kind) for name, kind in self._schema.items() if name not in known)
         known |= {column.name: column.new_from_index(0, unit.rows) for column in nulls}
-        frame = pl.DataFrame([shard, row, self._places_of(scanned.sources()), *(known[name] for name in self._schema)])
+        frame = pl.DataFrame([shard, row, self._places_of(scanned), *(known[name] for name in self._schema)])
         self._recent.append(frame)
         self._recent_bytes += int(frame.estimated_size())
         if self._recent_bytes > SEGMENT_BYTES:
@@ -73,15 +73,24 @@ class RunTable:
             table = table.filter(~pl.col("shard").is_in(sorted(self._broken)))
         return table.with_columns(pl.lit(None, pl.Int32).alias("source")) if self.too_many_sources else table
 
-    def _places_of(self, sources: pl.Series) -> pl.Series:
+    def _places_of(self, scanned: Scanned) -> pl.Series:
         """Return a unit's sources as places in the list of all."""
+        if scanned.task.source_key is None:
+            sources = pl.Series("source", [scanned.task.source], dtype=pl.String)
+            return self._placed(sources).new_from_index(0, scanned.task.unit.rows)
+        return self._placed(scanned.frames[scanned.task.source_key][SOURCE])
+
+    def _placed(self, sources: pl.Series) -> pl.Series:
+        names = sources.unique(maintain_order=True).drop_nulls().to_list() if len(sources) > 1 else sources.to_list()
         if not self.too_many_sources:
-            names = sources.unique(maintain_order=True).drop_nulls().to_list()
             for name in names:
-                self._places.setdefault(name, len(self._places))
+                if name is not None:
+                    self._places.setdefault(name, len(self._places))
             self.too_many_sources = len(self._places) > MOST_SOURCES
         if self.too_many_sources:
             return pl.Series("source", [None], dtype=pl.Int32).new_from_index(0, len(sources))
+        if len(sources) == 1:
+            return pl.Series("source", [self._places.get(names[0])], dtype=pl.Int32)
         places = {name: self._places[name] for name in names}
         return sources.replace_strict(places, default=None, return_dtype=pl.Int32).alias("source")
 

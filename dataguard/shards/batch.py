@@ -213,6 +213,8 @@ class Batch:
     def blocks(self, tokens_by: str | None, most: int) -> Iterator[tuple[int, Batch]]:
         """Cut into runs of rows that hold about `most` tokens of a column, so that kernels stay in cache.
 
+        A run has at most a quarter as many rows, so that the numbers of very short rows stay in bounds too.
+
         Yields:
             Number of the run's first row in this batch, and the run.
         """
@@ -224,7 +226,7 @@ class Batch:
         while start < self.rows:
             before = ends[start - 1] if start else 0
             stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
-            stop = min(stop, self.rows)
+            stop = min(stop, start + max(1, most // 4), self.rows)
             if start == 0 and stop == self.rows:
                 yield 0, self
             else:

@@ -14,6 +14,8 @@ from dataguard.shards.model import Unit
 from dataguard.shards.roles import is_list
 
 UNIT_BYTES = 32 << 20
+UNIT_ROWS = 1 << 18
+"""Rows after which a unit is full: of very short rows the numbers weigh more than the tokens."""
 """Bytes of a unit, about: enough to be worth a worker's while, little enough for many workers."""
 _ROWS_WITHOUT_BYTES = 1 << 24
 _FEW_VALUES = 1 << 20
@@ -117,7 +119,7 @@ def units_of(parts: Iterable[tuple[int, int]], limit: int = UNIT_BYTES) -> tuple
     units: list[Unit] = []
     first_row = rows = start = size = stop = 0
     for part_rows, part_size in parts:
-        if stop > start and size + part_size > limit:
+        if stop > start and (size + part_size > limit or rows + part_rows > UNIT_ROWS):
             units.append(Unit(first_row, rows, start, stop, size))
             first_row, rows, start, size = first_row + rows, 0, stop, 0
         rows, size, stop = rows + part_rows, size + part_size, stop + 1

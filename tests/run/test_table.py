@@ -20,14 +20,24 @@ LENGTHS = Lengths("input_ids")
 def scanned(shard: int, rows: list[int], source: str | None = None) -> Scanned:
     (memory,) = shards_of(table_of(input_ids=[[1]])) or []
     unit = Unit(rows[0], len(rows), 0, 1, 8)
-    task = Task(shard, open_shard(memory), unit, {"input_ids": "input_ids"}, [LENGTHS], "input_ids", source, None)
+    task = Task(
+        shard,
+        open_shard(memory),
+        unit,
+        {"input_ids": "input_ids"},
+        [LENGTHS],
+        "input_ids",
+        source,
+        None,
+        {"k": LENGTHS},
+    )
     frame = pl.DataFrame(
         {
             "length": pl.Series(rows, dtype=pl.Int32),
             "nulls": pl.Series([0] * len(rows), dtype=pl.UInt8),
         }
     )
-    return Scanned(task, {task.key(LENGTHS): frame})
+    return Scanned(task, {"k": frame})
 
 
 def rows_of(table: RunTable) -> list[tuple[int, int]]:
