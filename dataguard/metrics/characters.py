@@ -19,10 +19,9 @@ import polars as pl
 from dataguard.metrics.base import Attention, Metric, Numbers, kernel
 from dataguard.metrics.tables import flags
 from dataguard.shards.batch import Batch, frozen
-from dataguard.vocabulary.characters import code_point_classes
+from dataguard.vocabulary.characters import DIGIT, WHITE, code_point_classes
 from dataguard.vocabulary.model import CharacterTable
 
-OTHER, LETTER, DIGIT, SYMBOL, WHITE = range(5)
 WIDTH, MOST, AT_ONCE = 12, 127, 32
 """Bits of a class in a packed count, characters of a class that an id may have there, and ids that are added at once."""
 MASK = (1 << WIDTH) - 1

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import polars as pl
 
 from dataguard.metrics.base import Attention, Metric, Numbers, kernel
-from dataguard.metrics.characters import OTHER, WHITE, summaries
+from dataguard.metrics.characters import summaries
 from dataguard.metrics.tables import Flags, few_or_many
 from dataguard.shards.batch import Batch, frozen
+from dataguard.vocabulary.characters import OTHER, WHITE
 from dataguard.vocabulary.model import CharacterTable
 
 

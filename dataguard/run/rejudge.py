@@ -14,7 +14,7 @@ from dataguard.run.request import Nobody, Request, Watch, with_max_length
 from dataguard.run.run import run
 from dataguard.run.validate import write_judged
 
-SETTINGS = ("tokenizer", "model", "vocab_size", "columns", "vocabulary", "source_from", "store")
+SETTINGS = ("tokenizer", "model", "vocab_size", "parameters", "columns", "vocabulary", "source_from", "store")
 
 
 def rejudge(
@@ -36,8 +36,8 @@ def rejudge(
 
     Args:
         earlier: The output folder of that run. What is not told here is taken from its run.json: tokenizer, model,
-            vocab_size, columns, vocabulary, what says the sources, and the store. Columns stay as they were: its numbers are
-            of those.
+            vocab_size, columns, vocabulary, what says the sources, the store, and the parameters where no other suite is
+            named. Columns stay as they were: its numbers are of those.
         max_length: The suite's parameter of that name.
         plugins: Modules that give further expectations; never taken from run.json, for they are imported.
         out: Folder for report.json, rejected.parquet, run.json and shards.parquet; no rows are copied. None writes nothing.
@@ -54,7 +54,7 @@ def rejudge(
         tokenizer=tokenizer or known["tokenizer"],
         model=model or known["model"],
         vocab_size=vocab_size or known["vocab_size"],
-        parameters=with_max_length(parameters, max_length),
+        parameters={**(known["parameters"] if suite is None else {}), **with_max_length(parameters, max_length)},
         columns=known["columns"],
         vocabulary=known["vocabulary"],
         source_from=known["source_from"],

@@ -15,6 +15,7 @@ import io
 import secrets
 import sqlite3
 import time
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -94,8 +95,9 @@ def _signed(number: int) -> int:
 def code_digest() -> str:
     """Return a digest of the code that computes numbers: it is part of every key, so that none outlives its meaning."""
     package = Path(__file__).parents[1]
-    digest = xxhash.xxh3_64(__version__.encode())
-    for file in sorted([*package.glob("metrics/*.py"), package / "shards" / "batch.py", package / "run" / "scan.py"]):
+    digest = xxhash.xxh3_64(f"{__version__} {unicodedata.unidata_version}".encode())
+    feeding = ("shards/batch.py", "shards/roles.py", "run/scan.py", "vocabulary/characters.py", "vocabulary/model.py")
+    for file in [*sorted(package.glob("metrics/*.py")), *(package / name for name in feeding)]:
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -15,6 +15,7 @@ pl.Series([0]).to_numpy()
 """Polars looks NumPy up at the first conversion, and panics where Ctrl-C falls into that: so it does it here."""
 
 SEGMENT_BYTES = 64 << 20
+FEW = 4096
 MOST_SOURCES = 1000
 """Past so many names of sources a column says something else: the rows then have no source."""
 
@@ -81,7 +82,8 @@ class RunTable:
         return self._placed(scanned.frames[scanned.task.source_key][SOURCE])
 
     def _placed(self, sources: pl.Series) -> pl.Series:
-        names = sources.unique(maintain_order=True).drop_nulls().to_list() if len(sources) > 1 else sources.to_list()
+        few = len(sources) <= FEW  # then Polars's set-up costs more than the work
+        names = dict.fromkeys(sources.to_list() if few else sources.unique(maintain_order=True).to_list())
         if not self.too_many_sources:
             for name in names:
                 if name is not None:
@@ -89,9 +91,9 @@ class RunTable:
             self.too_many_sources = len(self._places) > MOST_SOURCES
         if self.too_many_sources:
             return pl.Series("source", [None], dtype=pl.Int32).new_from_index(0, len(sources))
-        if len(sources) == 1:
-            return pl.Series("source", [self._places.get(names[0])], dtype=pl.Int32)
-        places = {name: self._places[name] for name in names}
+        places = {name: self._places.get(name) for name in names}
+        if few:
+            return pl.Series("source", [places[name] for name in sources.to_list()], dtype=pl.Int32)
         return sources.replace_strict(places, default=None, return_dtype=pl.Int32).alias("source")
 
     def _write_segment(self) -> None:

@@ -220,6 +220,7 @@ def _settings(request: Request, judged: Judged) -> dict[str, Any]:
         "tokenizer": located(judged.tokenizer),
         "model": located(request.model),
         "vocab_size": request.vocab_size,
+        "parameters": dict(request.parameters),
         "columns": dict(request.columns),
         "vocabulary": dict(request.vocabulary),
         "source_from": request.source_from,
