@@ -126,6 +126,19 @@ class Attention:
         return frozen(attended)
 
 
+@dataclass(frozen=True)
+class OfAttended(Metric):
+    """A metric that looks at a token column's attended positions."""
+
+    attention: Attention
+
+    def reads(self) -> tuple[str, ...]:
+        return (self.attention.column,)
+
+    def may_read(self) -> tuple[str, ...]:
+        return (self.attention.mask,)
+
+
 @kernel
 def _clear_pads(values, offsets, pad, attended):  # type: ignore[no-untyped-def]
     """Write 0 over the runs of pad at both ends of every row; a row of nothing but pads loses them all."""

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dataguard.metrics.base import Attention, Metric, Numbers, kernel
+from dataguard.metrics.base import Numbers, OfAttended, kernel
 from dataguard.metrics.tables import flags
 from dataguard.shards.batch import Batch, frozen
 from dataguard.vocabulary.characters import DIGIT, WHITE, code_point_classes
@@ -32,7 +32,7 @@ start, at the end, and the most in a row."""
 
 
 @dataclass(frozen=True)
-class Characters(Metric):
+class Characters(OfAttended):
     """Characters of a row's attended, non-special tokens: letters, digits, symbols, white space and others.
 
     `digit_run` is the longest run of digits across tokens, `digit_position` the token in which it begins (-1: none).
@@ -47,15 +47,8 @@ class Characters(Metric):
         "digit_run": pl.Int32,
         "digit_position": pl.Int32,
     }
-    attention: Attention
     special: tuple[int, ...]
     table: CharacterTable
-
-    def reads(self) -> tuple[str, ...]:
-        return (self.attention.column,)
-
-    def may_read(self) -> tuple[str, ...]:
-        return (self.attention.mask,)
 
     @property
     def visible(self) -> pl.Expr:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dataguard.metrics.base import Attention, Metric, Numbers, kernel
+from dataguard.metrics.base import Numbers, OfAttended, kernel
 from dataguard.metrics.characters import summaries
 from dataguard.metrics.tables import Flags, few_or_many
 from dataguard.shards.batch import Batch, frozen
@@ -20,7 +20,7 @@ from dataguard.vocabulary.model import CharacterTable
 
 
 @dataclass(frozen=True)
-class Content(Metric):
+class Content(OfAttended):
     """Attended tokens of a row, those of them that are no special tokens, its first and last attended id.
 
     `blank` is true where there is content and it spells nothing but white space, as far as characters are known. `paired`
@@ -35,15 +35,8 @@ class Content(Metric):
         "last": pl.Int64,
         "blank": pl.Boolean,
     }
-    attention: Attention
     special: tuple[int, ...]
     characters: CharacterTable | None
-
-    def reads(self) -> tuple[str, ...]:
-        return (self.attention.column,)
-
-    def may_read(self) -> tuple[str, ...]:
-        return (self.attention.mask,)
 
     def compute(self, batch: Batch) -> Numbers:
         column = batch.column(self.attention.column)

@@ -10,25 +10,18 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from dataguard.metrics.base import Attention, Metric, Numbers, kernel
+from dataguard.metrics.base import Attention, Metric, Numbers, OfAttended, kernel
 from dataguard.shards.batch import Batch, frozen
 from dataguard.shards.roles import is_number
 from dataguard.vocabulary.model import Vocabulary
 
 
 @dataclass(frozen=True)
-class Occurrences(Metric):
+class Occurrences(OfAttended):
     """Attended occurrences of each of some ids, in the order of the ids."""
 
     gives: ClassVar[Mapping[str, Any]] = {"counts": pl.List(pl.Int32)}
-    attention: Attention
     tokens: tuple[int, ...]
-
-    def reads(self) -> tuple[str, ...]:
-        return (self.attention.column,)
-
-    def may_read(self) -> tuple[str, ...]:
-        return (self.attention.mask,)
 
     @property
     def total(self) -> pl.Expr:

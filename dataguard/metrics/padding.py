@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dataguard.metrics.base import Attention, Metric, Numbers, kernel
+from dataguard.metrics.base import Numbers, OfAttended, kernel
 from dataguard.shards.batch import Batch
 
 
 @dataclass(frozen=True)
-class Padding(Metric):
+class Padding(OfAttended):
     """Positions that are not attended: at the left end of a row, at its right end, and in between (and the first there).
 
     Of a row in which nothing is attended all of them count as left.
@@ -27,13 +27,6 @@ class Padding(Metric):
         "inner": pl.Int32,
         "inner_position": pl.Int32,
     }
-    attention: Attention
-
-    def reads(self) -> tuple[str, ...]:
-        return (self.attention.column,)
-
-    def may_read(self) -> tuple[str, ...]:
-        return (self.attention.mask,)
 
     def compute(self, batch: Batch) -> Numbers:
         attended, _ = self.attention.of(batch)
@@ -65,7 +58,7 @@ def padding(offsets, attended, numbers):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class PadIds(Metric):
+class PadIds(OfAttended):
     """Pad ids against the mask.
 
     `attended_left` and `attended_right` are the runs of attended pads at the ends of the attended part, `attended_inner`
@@ -81,14 +74,7 @@ class PadIds(Metric):
         "trailing": pl.Int32,
         "masked": pl.Boolean,
     }
-    attention: Attention
     pad: int
-
-    def reads(self) -> tuple[str, ...]:
-        return (self.attention.column,)
-
-    def may_read(self) -> tuple[str, ...]:
-        return (self.attention.mask,)
 
     def compute(self, batch: Batch) -> Numbers:
         column = batch.column(self.attention.column)

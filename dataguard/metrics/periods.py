@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from dataguard.metrics.base import Attention, Metric, Numbers, kernel
+from dataguard.metrics.base import Numbers, OfAttended, kernel
 from dataguard.metrics.tables import flags, white
 from dataguard.shards.batch import Batch
 from dataguard.vocabulary.model import CharacterTable
@@ -24,7 +24,7 @@ LEAST = 8
 
 
 @dataclass(frozen=True)
-class Periods(Metric):
+class Periods(OfAttended):
     """Repeats, period and position of the pattern that stands most often in a row.
 
     0, 0 and -1 where no pattern stands `at_least` so often (2 is all that there are). Special and unattended tokens break a
@@ -33,17 +33,10 @@ class Periods(Metric):
 
     version: ClassVar[int] = 2
     gives: ClassVar[Mapping[str, Any]] = {"repeats": pl.Int32, "period": pl.Int32, "position": pl.Int32}
-    attention: Attention
     special: tuple[int, ...]
     ignored: CharacterTable | None
     max_period: int
     at_least: int = LEAST
-
-    def reads(self) -> tuple[str, ...]:
-        return (self.attention.column,)
-
-    def may_read(self) -> tuple[str, ...]:
-        return (self.attention.mask,)
 
     def compute(self, batch: Batch) -> Numbers:
         column = batch.column(self.attention.column)
