@@ -125,7 +125,7 @@ def report(first: int, count: int, jobs: int, seconds: float, log: Path | None =
     slowest = max(told, key=lambda each: each.get("seconds", 0))
     print(f"{len(told):,} files in {time.perf_counter() - started:.0f} s: {dict(counts.most_common())}")
     print(f"slowest: {slowest.get('seconds')} s, seed {slowest['seed']}")
-    print(f"most memory: {max(each.get('megabytes', 0) for each in told):,} MB")
+    print(f"most memory beyond that of undamaged files: {max(each.get('megabytes', 0) for each in told):,} MB")
     for each in wrong:
         print(json.dumps(each))
     return 1 if wrong else 0
