@@ -118,7 +118,10 @@ class Outputs:
 
     def close(self) -> None:
         """Remove the staging folder and whatever was not placed."""
-        shutil.rmtree(self.staging, ignore_errors=True)
+        try:
+            shutil.rmtree(self.staging, ignore_errors=True)
+        finally:  # Ctrl-C may have ended the removal, and a thread that had not heard of it may have written since
+            _remove(self.staging)
         os.close(self._lock)
         for folder in reversed(self._made):
             with suppress(OSError):
@@ -163,7 +166,7 @@ def prepare(out: Path, data: Sequence[Path]) -> Outputs:
             probe = outputs.path("probe")
             probe.write_bytes(bytes(4096))
             probe.unlink()
-    except OutputError:
+    except BaseException:  # Ctrl-C too: nobody else knows of the staging yet
         outputs.close()
         raise
     return outputs
