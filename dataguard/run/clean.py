@@ -142,6 +142,8 @@ class _Copying:
         try:
             form = form_of(kept.opened)
             assert form is not None
+            if self.stopped.is_set():  # the staging may be gone, and is not to be made again
+                raise Stopped
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 copy = copy_to(path, with_fingerprint(kept.opened.schema, self.fingerprint), form, digest)
