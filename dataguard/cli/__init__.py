@@ -87,7 +87,8 @@ def _dataguard(
 def main() -> NoReturn:
     """Run the command that the process was started with, and end the process."""
     prepare_streams()
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
     status = run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the verdict has been told, and is not to be taken back
     silence(sys.stdout, sys.stderr)
@@ -97,9 +98,18 @@ def main() -> NoReturn:
     sys.exit(status)
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """End in the ordinary way, so that what was staged is removed."""
-    raise SystemExit(TERMINATED)
+def end(number: int, _frame: FrameType | None) -> None:
+    """End in the ordinary way, so that what was staged is removed; a signal that comes while one is obeyed changes nothing.
+
+    One Ctrl-C can come twice: Polars raises KeyboardInterrupt for it, and then Python calls this. The second would end the
+    removal that the first has begun.
+    """
+    error = sys.exc_info()[1]
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            return
+        error = error.__context__
+    raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(TERMINATED)
 
 
 def run(arguments: Sequence[str]) -> int:

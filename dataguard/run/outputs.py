@@ -120,7 +120,7 @@ class Outputs:
         """Remove the staging folder and whatever was not placed."""
         try:
             shutil.rmtree(self.staging, ignore_errors=True)
-        finally:  # Ctrl-C may have ended the removal, and a thread that had not heard of it may have written since
+        finally:  # Ctrl-C may have ended the removal
             _remove(self.staging)
         os.close(self._lock)
         for folder in reversed(self._made):

@@ -292,3 +292,23 @@ def test_an_interruption_that_falls_into_polars_is_one(
     monkeypatch.setattr("dataguard.cli.app", panic)
     assert run(["validate", "data"]) == 130
     assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_one_is_obeyed_changes_nothing(number: signal.Signals) -> None:
+    with pytest.raises((KeyboardInterrupt, SystemExit)):
+        cli.end(number, None)
+    for first in (KeyboardInterrupt, SystemExit):
+        try:
+            raise first
+        except first:
+            cli.end(number, None)
+            try:
+                raise OSError
+            except OSError:
+                cli.end(number, None)
+    try:
+        raise OSError
+    except OSError:
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            cli.end(number, None)
