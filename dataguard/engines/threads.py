@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
@@ -25,12 +25,12 @@ PATIENCE = 2.0
 
 def run(
     work: Callable[[Unit], Out], units: Iterable[Unit], jobs: int, stopped: threading.Event | None = None
-) -> Iterator[Out]:
+) -> Generator[Out, None, None]:
     """Yield what `work` makes of each unit, in the order of the units.
 
     At most `2 * jobs` units are between taken and yielded, so that memory stays bounded whatever their number. `units` is
     read in the caller's thread. When a unit fails, those behind it are not begun any more; the results of those before it
-    are still yielded, then its exception is raised. Closing the iterator stops likewise.
+    are still yielded, then its exception is raised. Closing the generator stops likewise.
 
     Args:
         work: Called in a worker's thread.
@@ -47,7 +47,9 @@ def run(
     return _run(work, units, jobs, stopped or threading.Event())
 
 
-def _run(work: Callable[[Unit], Out], units: Iterable[Unit], jobs: int, stopped: threading.Event) -> Iterator[Out]:
+def _run(
+    work: Callable[[Unit], Out], units: Iterable[Unit], jobs: int, stopped: threading.Event
+) -> Generator[Out, None, None]:
     tasks: queue.SimpleQueue[tuple[Unit, Future[Out]] | None] = queue.SimpleQueue()
     threads: list[threading.Thread] = []
     waiting: deque[Future[Out]] = deque()
@@ -92,7 +94,8 @@ def _serve(
 def _join(threads: Iterable[threading.Thread]) -> None:
     end = time.monotonic() + PATIENCE
     for thread in threads:
-        thread.join(max(0.0, end - time.monotonic()))
+        if thread.is_alive():  # Ctrl-C may have come before it was
+            thread.join(max(0.0, end - time.monotonic()))
 
 
 def default_jobs() -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
@@ -111,11 +112,13 @@ class _Copying:
         folders = folders_of(self.dataset.shards)
         files: dict[Path, dict[str, Copied]] = {}
         tasks = ((each, self._target(each.shard, folders)) for each in kept)
+        copies = threads.run(self._noted, tasks, min(self.request.jobs, MOST_AT_ONCE), self.stopped)
         try:
-            for shard, copied in threads.run(self._noted, tasks, min(self.request.jobs, MOST_AT_ONCE), self.stopped):
-                self.request.watch.advance(copied.rows, 0)
-                if shard.path is not None:
-                    files.setdefault(folder_of(shard.path), {})[shard.path.name] = copied
+            with closing(copies):  # whatever ends this, nobody copies into a staging that is being removed
+                for shard, copied in copies:
+                    self.request.watch.advance(copied.rows, 0)
+                    if shard.path is not None:
+                        files.setdefault(folder_of(shard.path), {})[shard.path.name] = copied
         except Stopped:
             raise self.error or Stopped from None
         write_states(self.place, [CopiedFolder(origin, folders[origin], names) for origin, names in files.items()])
@@ -142,8 +145,6 @@ class _Copying:
         try:
             form = form_of(kept.opened)
             assert form is not None
-            if self.stopped.is_set():  # the staging may be gone, and is not to be made again
-                raise Stopped
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 copy = copy_to(path, with_fingerprint(kept.opened.schema, self.fingerprint), form, digest)

@@ -17,7 +17,7 @@ import pytest
 
 import dataguard.run.rejudge
 import dataguard.run.validate
-from dataguard.cli import run
+from dataguard.cli import end, run
 from dataguard.errors import DataError, ShardFault, SuiteError
 from dataguard.result import ExpectationResult, Result
 from tests.builders import table_of
@@ -294,21 +294,25 @@ def test_an_interruption_that_falls_into_polars_is_one(
     assert "interrupted" in capsys.readouterr().err
 
 
+def raising(error: type[BaseException]) -> None:
+    raise error
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_one_is_obeyed_changes_nothing(number: signal.Signals) -> None:
     with pytest.raises((KeyboardInterrupt, SystemExit)):
-        cli.end(number, None)
+        end(number, None)
     for first in (KeyboardInterrupt, SystemExit):
         try:
-            raise first
+            raising(first)
         except first:
-            cli.end(number, None)
+            end(number, None)
             try:
-                raise OSError
+                raising(OSError)
             except OSError:
-                cli.end(number, None)
+                end(number, None)
     try:
-        raise OSError
+        raising(OSError)
     except OSError:
         with pytest.raises((KeyboardInterrupt, SystemExit)):
-            cli.end(number, None)
+            end(number, None)

@@ -45,7 +45,7 @@ def test_takes_no_more_units_than_twice_the_jobs_ahead() -> None:
     assert taken == 4
     assert next(results) == 1
     assert taken == 5
-    results.close()  # type: ignore[attr-defined]  # a generator is behind the iterator
+    results.close()
 
 
 def test_yields_what_came_before_a_failure_then_raises_it() -> None:
@@ -80,8 +80,22 @@ def test_closing_stops_the_workers() -> None:
     before = threading.active_count()
     results = run(lambda unit: unit, range(1000), jobs=4)
     next(results)
-    results.close()  # type: ignore[attr-defined]  # a generator is behind the iterator
+    results.close()
     assert threading.active_count() == before
+
+
+def test_ctrl_c_while_a_worker_is_started_is_what_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        if threading.active_count() > before:
+            raise KeyboardInterrupt
+        start(thread)
+
+    before = threading.active_count()
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(run(str, range(8), jobs=3))
 
 
 def test_does_not_wait_for_a_worker_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +110,7 @@ def test_does_not_wait_for_a_worker_that_hangs(monkeypatch: pytest.MonkeyPatch) 
     results = run(work, range(4), jobs=2)
     assert next(results) == 0
     started = time.monotonic()
-    results.close()  # type: ignore[attr-defined]  # a generator is behind the iterator
+    results.close()
     assert time.monotonic() - started < 2
     release.set()
 
