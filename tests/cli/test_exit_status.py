@@ -184,7 +184,7 @@ def test_help_and_the_like_are_0(arguments: list[str], capsys: pytest.CaptureFix
 
 
 SLOW = """
-import sys, threading, time
+import signal, sys, threading, time
 import dataguard.run.validate
 from dataguard.cli import main
 def validate(*_, **__):
@@ -193,6 +193,7 @@ def validate(*_, **__):
         print("begun", file=sys.stderr, flush=True)
         time.sleep(60)
     finally:
+        signal.raise_signal(signal.SIGINT)  # as when it is pressed twice
         print("cleaned up", file=sys.stderr, flush=True)
 dataguard.run.validate.validate = validate
 main()
