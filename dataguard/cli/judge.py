@@ -68,8 +68,6 @@ def judge(
     """Judge an earlier run by another suite or other thresholds. No shard is read."""
     parameters = {name: parameter(text) for name, text in mapping_of("--set", settings or ()).items()}
 
-    from rich.console import Console
-
     from dataguard.cli.progress import Watch
     from dataguard.run.rejudge import rejudge
 
@@ -85,7 +83,7 @@ def judge(
         out=out,
         plugins=plugins or (),
         fail_on=fail_on.value,
-        watch=Watch(Console(stderr=True, highlight=False), quiet=quiet, bar=False),
+        watch=Watch(quiet=quiet, bar=False),
     )
     tell(result, out, console=True, as_json=as_json, quiet=quiet)
     return 0 if result.success else 1

@@ -26,14 +26,14 @@ class Watch:
     """Told by a run how it gets on; tells people on stderr.
 
     Args:
-        console: Of stderr.
         quiet: Tell nothing at all.
         bar: Show progress, where the console is a terminal.
+        console: Where people read; None takes stderr.
     """
 
-    def __init__(self, console: Console, *, quiet: bool, bar: bool) -> None:
-        self._console, self._quiet = console, quiet
-        self._shows = bar and not quiet and console.is_terminal
+    def __init__(self, *, quiet: bool, bar: bool, console: Console | None = None) -> None:
+        self._console, self._quiet = console or Console(stderr=True, highlight=False), quiet
+        self._shows = bar and not quiet and self._console.is_terminal
         self._progress: Progress | None = None
         self._task = TaskID(0)
         self._tokens = 0

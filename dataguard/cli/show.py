@@ -92,8 +92,6 @@ def show(
     parameters = {name: parameter(text) for name, text in mapping_of("--set", settings or ()).items()}
     roles = mapping_of("--column", columns or ())
 
-    from rich.console import Console
-
     from dataguard.cli.progress import Watch
     from dataguard.run.show import show as find
 
@@ -113,7 +111,7 @@ def show(
         parameters=parameters,
         columns=roles,
         out=out,
-        watch=Watch(Console(stderr=True, highlight=False), quiet=quiet, bar=not as_json),
+        watch=Watch(quiet=quiet, bar=not as_json),
     )
     if not quiet:
         _print(shown, full=full, as_json=as_json)

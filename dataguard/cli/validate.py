@@ -221,8 +221,6 @@ def validate(
         "fail_on": fail_on.value,
     }
 
-    from rich.console import Console
-
     from dataguard.cli.progress import Watch
     from dataguard.run.project import with_projects
     from dataguard.run.validate import validate as judge
@@ -230,7 +228,7 @@ def validate(
     if project:
         told = {name: value for name, value in options.items() if _is_told(context, name)}
         options |= with_projects(data, told)
-    watch = Watch(Console(stderr=True, highlight=False), quiet=quiet, bar=not as_json)
+    watch = Watch(quiet=quiet, bar=not as_json)
     result = judge(data, **options, watch=watch)
     tell(result, options["out"], console="console" in options["reports"], as_json=as_json, quiet=quiet)
     return 0 if result.success else 1

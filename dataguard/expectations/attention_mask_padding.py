@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from dataguard.expectations.base import CannotJudge, Judgement, RowExpectation, first_reason
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
@@ -40,7 +40,7 @@ class ExpectAttentionMaskToMatchPadding(RowExpectation):
 
     def metrics(self, context: Context) -> Sequence[Metric]:
         padding = Padding(context.attention(self.column))
-        return (Lengths(self.column), content_of(context, self.column), padding, self._pad_ids(context))
+        return (*content_metrics(context, self.column), padding, self._pad_ids(context))
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         pads, padding = self._pad_ids(context), Padding(context.attention(self.column))

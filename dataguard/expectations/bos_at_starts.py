@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from dataguard.expectations.base import Judgement, RowExpectation, first_reason
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.documents import separators_of, told_by_eos
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 
 
 class ExpectBosAtDocumentStarts(RowExpectation):
@@ -31,7 +30,7 @@ class ExpectBosAtDocumentStarts(RowExpectation):
         return ("bos",)
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column), separators_of(context, self.column))
+        return (*content_metrics(context, self.column), separators_of(context, self.column))
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         found = separators_of(context, self.column)

@@ -6,6 +6,7 @@ import polars as pl
 
 from dataguard.expectations.base import CannotJudge
 from dataguard.expectations.context import VOCABULARY_FIELDS, Context
+from dataguard.metrics.base import Metric
 from dataguard.metrics.characters import Characters
 from dataguard.metrics.content import Content
 from dataguard.metrics.lengths import Lengths
@@ -15,6 +16,11 @@ def content_of(context: Context, column: str) -> Content:
     """Return the metric that says what a row holds beside padding and special tokens."""
     vocabulary = context.vocabulary
     return Content(context.attention(column), vocabulary.special_ids, vocabulary.characters)
+
+
+def content_metrics(context: Context, column: str) -> tuple[Metric, Metric]:
+    """Return the metrics that `without_content` looks at."""
+    return Lengths(column), content_of(context, column)
 
 
 def null_or_empty(column: str) -> pl.Expr:

@@ -9,10 +9,9 @@ import polars as pl
 from pydantic import Field
 
 from dataguard.expectations.base import Fraction, Judgement, RowExpectation, first_reason
-from dataguard.expectations.content import characters_of, content_of, without_content
+from dataguard.expectations.content import characters_of, content_metrics, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 
 
 class ExpectDigitRunsToBeBelow(RowExpectation):
@@ -26,7 +25,7 @@ class ExpectDigitRunsToBeBelow(RowExpectation):
     max_fraction: Fraction | None = None
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column), characters_of(context, self.column))
+        return (*content_metrics(context, self.column), characters_of(context, self.column))
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         characters = characters_of(context, self.column)

@@ -9,10 +9,9 @@ import polars as pl
 from pydantic import Field
 
 from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 from dataguard.result import Severity
 
 
@@ -35,7 +34,7 @@ class ExpectEosAtDocumentEnds(RowExpectation):
         return ("eos",) if self.stop_ids is None else ()
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column))
+        return content_metrics(context, self.column)
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         content = content_of(context, self.column)

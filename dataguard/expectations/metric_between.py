@@ -10,10 +10,9 @@ from pydantic import WithJsonSchema, field_validator, model_validator
 from dataguard.errors import nearest
 from dataguard.expectations.base import CannotJudge, Judgement, RowExpectation, first_reason
 from dataguard.expectations.bounds import demand_order
-from dataguard.expectations.content import content_of, null_or_empty, without_content
+from dataguard.expectations.content import content_metrics, null_or_empty, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.named import NUMBERS, Number, Tokens
 from dataguard.shards.roles import PER_TOKEN, companion
 
@@ -71,7 +70,7 @@ class ExpectMetricToBeBetween(RowExpectation):
 
     def metrics(self, context: Context) -> Sequence[Metric]:
         own = self.number.metrics(self._tokens(context))
-        return (Lengths(self.column), content_of(context, self.column), *own)
+        return (*content_metrics(context, self.column), *own)
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         value = self.number.value(self._tokens(context))

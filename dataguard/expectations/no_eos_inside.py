@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from dataguard.expectations.base import Judgement, RowExpectation, first_reason
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.documents import documents_of, separators_of
 from dataguard.metrics.base import Metric
 from dataguard.metrics.documents import BY_COLUMN, BY_MASK, DOCUMENT_IDS
-from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.separators import DocumentEnds
 from dataguard.result import Severity
 from dataguard.shards.roles import companion
@@ -50,7 +49,7 @@ class ExpectNoEosInsideDocuments(RowExpectation):
         return (self.column, companion(self.column, DOCUMENT_IDS)) if self.across_rows else (self.column,)
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        own = (Lengths(self.column), content_of(context, self.column), separators_of(context, self.column))
+        own = (*content_metrics(context, self.column), separators_of(context, self.column))
         return (*own, self._ends(context)) if self.across_rows else own
 
     def _ends(self, context: Context) -> DocumentEnds:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from dataguard.expectations.base import Judgement, Outcome, RowExpectation, first_reason
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
@@ -29,7 +29,7 @@ class ExpectPaddingSideToBe(RowExpectation):
         return Padding(context.attention(self.column))
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column), self._padding(context))
+        return (*content_metrics(context, self.column), self._padding(context))
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         padding = self._padding(context)

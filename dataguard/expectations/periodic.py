@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from dataguard.expectations.base import Judgement, RowExpectation, first_reason, words
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.periods import LEAST, Periods
 
 
@@ -34,7 +33,7 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
         )
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column), self._periods(context))
+        return (*content_metrics(context, self.column), self._periods(context))
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         periods = self._periods(context)

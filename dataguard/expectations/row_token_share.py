@@ -9,10 +9,9 @@ import polars as pl
 from pydantic import Field
 
 from dataguard.expectations.base import Fraction, Judgement, RowExpectation, first_reason, words
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 from dataguard.result import Severity
 
 
@@ -28,7 +27,7 @@ class ExpectRowTokenShareToBeBelow(RowExpectation):
     min_rows: Annotated[int, Field(ge=1)] = 20
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column))
+        return content_metrics(context, self.column)
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         attended, missing = content_of(context, self.column)["attended"], without_content(context, self.column)

@@ -10,10 +10,9 @@ from pydantic import Field, model_validator
 
 from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason, words
 from dataguard.expectations.bounds import demand_order
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.occurrences import Occurrences, RowNumber
 
 
@@ -46,7 +45,7 @@ class ExpectRowsToContainTokens(RowExpectation):
         return Occurrences(context.attention(self.column), tuple(dict.fromkeys(self.tokens)))
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        found: list[Metric] = [Lengths(self.column), content_of(context, self.column), self._occurrences(context)]
+        found: list[Metric] = [*content_metrics(context, self.column), self._occurrences(context)]
         return found if self.count_column is None else [*found, RowNumber(self.count_column)]
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from dataguard.expectations.base import Judgement, RowExpectation, first_reason
-from dataguard.expectations.content import content_of
+from dataguard.expectations.content import content_metrics, content_of
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
@@ -21,7 +21,7 @@ class ExpectRowsNotToBeEmpty(RowExpectation):
     ignore_special: bool = True
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column))
+        return content_metrics(context, self.column)
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         lengths, content = Lengths(self.column), content_of(context, self.column)

@@ -10,11 +10,10 @@ from pydantic import Field, model_validator
 
 from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
 from dataguard.expectations.bounds import demand_order
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.labels import Labels
-from dataguard.metrics.lengths import Lengths
 from dataguard.shards.roles import LABELS, companion
 
 
@@ -46,7 +45,7 @@ class ExpectSupervisedTokensToBeBetween(RowExpectation):
         return (self.column, companion(self.column, LABELS))
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column), Labels(self.column, self.ignore_index))
+        return (*content_metrics(context, self.column), Labels(self.column, self.ignore_index))
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         labels = Labels(self.column, self.ignore_index)

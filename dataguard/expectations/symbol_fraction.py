@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from dataguard.expectations.base import Fraction, Judgement, RowExpectation, first_reason
-from dataguard.expectations.content import characters_of, content_of, without_content
+from dataguard.expectations.content import characters_of, content_metrics, content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 
 
 class ExpectSymbolFractionToBeBelow(RowExpectation):
@@ -25,7 +24,7 @@ class ExpectSymbolFractionToBeBelow(RowExpectation):
     min_tokens: Annotated[int, Field(ge=0)] = 10
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column), characters_of(context, self.column))
+        return (*content_metrics(context, self.column), characters_of(context, self.column))
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         characters, content = characters_of(context, self.column), content_of(context, self.column)

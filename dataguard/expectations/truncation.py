@@ -10,11 +10,10 @@ import polars as pl
 from pydantic import Field
 
 from dataguard.expectations.base import CannotJudge, Expectation, Fraction, Level, Outcome
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.sources import Ends, Source, differing, source_of
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 from dataguard.result import MOST_ENTRIES, Finding, Unjudged
 
 UNCUT = "uncut"
@@ -46,7 +45,7 @@ class ExpectTruncationToBeConsistentAcrossSources(Expectation):
         return (self.column,)
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), content_of(context, self.column))
+        return content_metrics(context, self.column)
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
         sources = self._sources(table, context)

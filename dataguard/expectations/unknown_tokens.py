@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from dataguard.expectations.base import Fraction, Judgement, RowExpectation, first_reason
-from dataguard.expectations.content import content_of, without_content
+from dataguard.expectations.content import content_metrics, content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.occurrences import unknown
 from dataguard.result import Severity
 
@@ -29,7 +28,7 @@ class ExpectUnknownTokenFractionToBeBelow(RowExpectation):
 
     def metrics(self, context: Context) -> Sequence[Metric]:
         unk = unknown(context.attention(self.column), context.vocabulary)
-        return (Lengths(self.column), content_of(context, self.column), unk)
+        return (*content_metrics(context, self.column), unk)
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         unk = unknown(context.attention(self.column), context.vocabulary)

@@ -9,15 +9,22 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from dataguard.metrics.base import Attention, Metric, Numbers, kernel
+from dataguard.metrics.base import Metric, Numbers, OfAttended, kernel
 from dataguard.metrics.documents import BEGINS, BY_EOS, OUTSIDE, WHOLE, Documents
 from dataguard.metrics.separators import as_value
 from dataguard.shards.batch import Batch
 from dataguard.shards.roles import LABELS, companion
 
 
+class _OfLabels(OfAttended):
+    """A metric of the attended positions and the labels at them."""
+
+    def reads(self) -> tuple[str, ...]:
+        return (*super().reads(), companion(self.attention.column, LABELS))
+
+
 @dataclass(frozen=True)
-class SupervisedPadding(Metric):
+class SupervisedPadding(_OfLabels):
     """Supervised labels of a row that stand on padding.
 
     `paired` is false where ids, labels and mask do not pair; then the rest means nothing. `masked` counts the supervised
@@ -36,15 +43,8 @@ class SupervisedPadding(Metric):
         "single_position": pl.Int32,
         "inner": pl.Int32,
     }
-    attention: Attention
     pad: int | None
     ignore_index: int
-
-    def reads(self) -> tuple[str, ...]:
-        return (self.attention.column, companion(self.attention.column, LABELS))
-
-    def may_read(self) -> tuple[str, ...]:
-        return (self.attention.mask,)
 
     def compute(self, batch: Batch) -> Numbers:
         column = batch.column(self.attention.column)
@@ -93,7 +93,7 @@ def supervised_padding(values, offsets, attended, labels, pad, ignore_index, num
 
 
 @dataclass(frozen=True)
-class EndTarget(Metric):
+class EndTarget(_OfLabels):
     """Whether the id that a row ends with is supervised there.
 
     `paired` is false where ids, labels and mask do not pair, or nothing is attended. `last` is the last attended id. It is
@@ -102,14 +102,7 @@ class EndTarget(Metric):
     """
 
     gives: ClassVar[Mapping[str, Any]] = {"paired": pl.Boolean, "last": pl.Int64, "supervised": pl.Boolean}
-    attention: Attention
     ignore_index: int
-
-    def reads(self) -> tuple[str, ...]:
-        return (self.attention.column, companion(self.attention.column, LABELS))
-
-    def may_read(self) -> tuple[str, ...]:
-        return (self.attention.mask,)
 
     def compute(self, batch: Batch) -> Numbers:
         column = batch.column(self.attention.column)

@@ -8,20 +8,20 @@ were, and a staging folder that the next run removes.
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from dataguard.errors import OutputError
 from dataguard.run.exchange import exchange
+from dataguard.run.locks import hold, is_held, locked
 from dataguard.run.writing import writing
 from dataguard.shards.hf import DATASET_DICT, INFO, STATE
 from dataguard.shards.names import CLEAN_MARK, STAGING
@@ -50,9 +50,7 @@ class Outputs:
         self.staging = place / f"{STAGING}{os.getpid()}-{secrets.token_hex(4)}"
         self._made = made
         self.staging.mkdir()
-        self._lock = os.open(self.staging, os.O_RDONLY)
-        with suppress(OSError):  # a file system without locks; then age and process id tell what is left over
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._lock = hold(self.staging)
 
     def path(self, name: str) -> Path:
         """Return where to write an output that shall be called `name` in OUT."""
@@ -88,7 +86,7 @@ class Outputs:
         """
         names = [entry.name for entry in self.staging.iterdir()]
         self._state = "holds outputs of two runs, run again"
-        with _locked(self.place):
+        with locked(self.place):
             gone = [name for name in FOLDERS if whole and name not in names and self._retire(self.place / name)]
             for name in sorted(names, key=lambda name: (name == REPORT, name not in FOLDERS, name)):
                 with writing(self.place / name):
@@ -156,7 +154,7 @@ def prepare(out: Path, data: Sequence[Path]) -> Outputs:
             raise NotADirectoryError(errno.ENOTDIR, "a file of this name is in the way")
         made = [folder for folder in (*reversed(place.parents), place) if not folder.exists()]
         place.mkdir(parents=True, exist_ok=True)
-        with _locked(place):
+        with locked(place):
             _repair(place)
             _refuse_foreign(place, out)
             _sweep(place)
@@ -253,23 +251,17 @@ def _sweep(place: Path) -> None:
 
 
 def _is_dead(staging: Path) -> bool:
-    """Whether the run that made a staging folder is over: nobody holds its lock.
+    """Whether the run that made a staging folder is over: nobody holds its lock; without locks, by process id and age.
 
     A process id alone would not do: another machine or container may write into the same folder.
     """
     try:
-        lock = os.open(staging, os.O_RDONLY)
+        held = is_held(staging)
+        if held is None:
+            return not _is_running(staging) and time.time() - staging.stat().st_mtime > A_DAY
     except OSError:
         return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # no locks here
-        return not _is_running(staging) and time.time() - staging.stat().st_mtime > A_DAY
-    finally:
-        os.close(lock)
-    return True
+    return not held
 
 
 def _is_running(staging: Path) -> bool:
@@ -288,15 +280,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other runs from changing what lies in OUT meanwhile, where the file system has locks."""
-    lock = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 
 from dataguard.errors import OutputError
+from dataguard.run.locks import hold, is_held
 
 PREFIX = "dataguard-scratch-"
 YOUNG = 60.0
@@ -33,9 +33,7 @@ def scratch_folder(owner: object) -> Path:
             if _is_left(left):
                 shutil.rmtree(left, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
-        lock = os.open(folder, os.O_RDONLY)
-    with suppress(OSError):  # a file system without locks: then nobody takes what is left, either
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock = hold(folder)
     weakref.finalize(owner, _remove, folder, lock)
     return folder
 
@@ -60,16 +58,9 @@ def _is_left(folder: Path) -> bool:
         status = folder.stat()
         if status.st_uid != os.getuid() or time.time() - status.st_mtime < YOUNG:
             return False
-        lock = os.open(folder, os.O_RDONLY)
+        return is_held(folder) is False  # without locks nobody takes what is left
     except OSError:
         return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    finally:
-        os.close(lock)
-    return True
 
 
 def _remove(folder: Path, lock: int) -> None:

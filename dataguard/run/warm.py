@@ -6,15 +6,15 @@ half replaced (numba issue 4807). A lock in the user's cache folder lets one pro
 
 from __future__ import annotations
 
-import fcntl
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import pyarrow as pa
 
 from dataguard.metrics.base import Metric
 from dataguard.run.cache import cache_folder
+from dataguard.run.locks import locked
 from dataguard.shards.batch import Batch
 
 PATIENCE = 1.0
@@ -57,14 +57,9 @@ def _seen_by_kernels(types: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]
 @contextmanager
 def _alone() -> Iterator[None]:
     """Hold the lock on the kernels' cache, where there can be one: without it compiling still works."""
-    try:
-        folder = cache_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "kernels.lock").open("w")
-    except OSError:
-        yield
-        return
-    with lock:
+    with ExitStack() as stack:
         with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            folder = cache_folder()
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(folder))
         yield

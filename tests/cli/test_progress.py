@@ -13,7 +13,7 @@ from dataguard.cli.progress import Watch
 def watched(*, terminal: bool, quiet: bool = False, bar: bool = True) -> str:
     """Return what a whole scan shows on a console."""
     file = io.StringIO()
-    watch = Watch(Console(file=file, force_terminal=terminal, width=100), quiet=quiet, bar=bar)
+    watch = Watch(console=Console(file=file, force_terminal=terminal, width=100), quiet=quiet, bar=bar)
     watch.note("kernels are compiled")
     watch.start(1000)
     watch.advance(500, 200_000)
@@ -46,7 +46,7 @@ def test_notes_go_to_stderr_unless_quiet(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_scan_of_unknown_length_can_be_watched() -> None:
     file = io.StringIO()
-    watch = Watch(Console(file=file, force_terminal=True, width=100), quiet=False, bar=True)
+    watch = Watch(console=Console(file=file, force_terminal=True, width=100), quiet=False, bar=True)
     watch.start(None)
     watch.advance(5, 10)
     watch.note("a note meanwhile")

@@ -139,7 +139,7 @@ def test_without_locks_only_old_staging_of_dead_processes_is_removed(
     def no_locks(*_: object) -> None:
         raise OSError(38, "no locks here")
 
-    monkeypatch.setattr(outputs.fcntl, "flock", no_locks)
+    monkeypatch.setattr("fcntl.flock", no_locks)
     young, old = tmp_path / ".staging-999999999-a", tmp_path / ".staging-999999999-b"
     alive = tmp_path / f".staging-{os.getpid()}-c"
     for folder in (young, old, alive):
