@@ -89,11 +89,13 @@ def main() -> NoReturn:
     prepare_streams()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
+    sys.unraisablehook = end_again
     status = run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the verdict has been told, and is not to be taken back
     silence(sys.stdout, sys.stderr)
-    if threading.active_count() > 1:
-        # Threads that are still in a kernel or a read have nothing to clean up, and may outlive what they use.
+    if threading.active_count() > 1 or status == INTERRUPTED:
+        # Threads that are still in a kernel or a read have nothing to clean up, and may outlive what they use. And where
+        # Ctrl-C fell into an exec() of source, as dataclasses make, Python would end with a status of its own.
         os._exit(status)
     sys.exit(status)
 
@@ -110,6 +112,17 @@ def end(number: int, _frame: FrameType | None) -> None:
             return
         error = error.__context__
     raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(TERMINATED)
+
+
+def end_again(ignored: sys.UnraisableHookArgs) -> None:
+    """End after all where a signal fell into a call whose errors Python ignores, as those of a finalizer are."""
+    if ignored.exc_type not in {KeyboardInterrupt, SystemExit}:
+        sys.__unraisablehook__(ignored)
+        return
+    number = signal.SIGINT if ignored.exc_type is KeyboardInterrupt else signal.SIGTERM
+    again = threading.Timer(0.01, signal.pthread_kill, [threading.main_thread().ident, number])
+    again.daemon = True
+    again.start()
 
 
 def run(arguments: Sequence[str]) -> int:

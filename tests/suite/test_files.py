@@ -107,7 +107,7 @@ def test_aliases_do_not_expand_without_bound(tmp_path: Path) -> None:
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 30)]
     begun = time.perf_counter()
     assert "more than 100,000 values" in str(refused(tmp_path, "s.yaml", "\n".join(lines)))
-    assert time.perf_counter() - begun < 10
+    assert time.perf_counter() - begun < 60
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
