@@ -26,6 +26,7 @@ WIDTH, MOST, AT_ONCE = 12, 127, 32
 """Bits of a class in a packed count, characters of a class that an id may have there, and ids that are added at once."""
 MASK = (1 << WIDTH) - 1
 SLOW = 1 << 62
+NOT_PLAIN = SLOW | MASK << (WIDTH * DIGIT)
 WHOLE, HEAD, TAIL, BEST = 5, 6, 7, 8
 """Places in an id's summary behind its characters by class: whether its bytes are whole characters, its digits at the
 start, at the end, and the most in a row."""
@@ -47,6 +48,7 @@ class Characters(OfAttended):
         "digit_run": pl.Int32,
         "digit_position": pl.Int32,
     }
+    version: ClassVar[int] = 2
     special: tuple[int, ...]
     table: CharacterTable
 
@@ -148,57 +150,73 @@ def count_characters(values, offsets, attended, special, packed, summary, data, 
 
     packed, summary: see the functions of these names. data, starts: the bytes of each id. numbers, shape (7, R), int64, zeros,
     as `Characters.gives`.
+
+    A stretch of AT_ONCE ids is plain where all are attended and known, none has a digit, and none is SLOW: then a loop without
+    branches does it. That is tried behind a stretch that would have been plain.
     """
     for row in range(offsets.size - 1):
         own, seen = values[offsets[row] : offsets[row + 1]], attended[offsets[row] : offsets[row + 1]]
-        code, wanted, lowest = np.int64(0), np.int64(0), np.int64(0)
+        code, wanted, lowest, begun = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
         run, run_position, best, best_position = np.int64(0), np.int64(-1), np.int64(0), np.int64(-1)
-        total, added = np.int64(0), 0
-        for place in range(own.size):
-            token = own[place]
-            if not seen[place] or token < 0 or token >= packed.size:
-                wanted, run = np.int64(0), np.int64(0)
-                continue
-            spelled = packed[token]
-            if wanted == 0 and spelled < SLOW:
-                total += spelled
-                added += 1
-                if added == AT_ONCE:
-                    for kind in range(5):
-                        numbers[kind, row] += (total >> (WIDTH * kind)) & MASK
-                    total, added = np.int64(0), 0
-                digits = (spelled >> (WIDTH * DIGIT)) & MASK
-                if digits == 0:
-                    run = np.int64(0) if spelled else run
-                    continue
-                if run == 0:
-                    run_position = place
-                if run + summary[token, HEAD] > best:
-                    best, best_position = run + summary[token, HEAD], run_position
-                if summary[token, BEST] > best:
-                    best, best_position = np.int64(summary[token, BEST]), place
-                if spelled == digits << (WIDTH * DIGIT):
-                    run += digits
-                else:
-                    run, run_position = np.int64(summary[token, TAIL]), place
-                continue
-            if token < special.size and special[token]:
-                wanted, run = np.int64(0), np.int64(0)
-                continue
-            for byte in range(starts[token], starts[token + 1]):
-                character, code, wanted, lowest = next_state(np.int64(data[byte]), code, wanted, lowest)
-                if character < 0:
-                    continue
-                kind = classes[character]
-                numbers[kind, row] += 1
-                if kind == DIGIT:
-                    if run == 0:
-                        run_position = place
-                    run += 1
-                    if run > best:
-                        best, best_position = run, run_position
-                else:
-                    run = np.int64(0)
-        for kind in range(5):
-            numbers[kind, row] += (total >> (WIDTH * kind)) & MASK
+        plain = True
+        for first in range(0, own.size, AT_ONCE):
+            ids, here = own[first : first + AT_ONCE], seen[first : first + AT_ONCE]
+            total, marks = np.int64(0), np.int64(0)
+            if plain and wanted == 0:
+                for place in range(ids.size):
+                    inside = (ids[place] >= 0) & (ids[place] < packed.size) & (here[place] != 0)
+                    spelled = packed[ids[place] if inside else 0] if inside else SLOW
+                    total += spelled
+                    marks |= spelled
+                plain = marks & NOT_PLAIN == 0
+                if plain:
+                    run = np.int64(0) if total else run
+            if not plain or wanted:
+                total, plain = np.int64(0), True
+                for each in range(ids.size):
+                    token = ids[each]
+                    if not here[each] or token < 0 or token >= packed.size:
+                        wanted, run, plain = np.int64(0), np.int64(0), False
+                        continue
+                    spelled = packed[token]
+                    if wanted == 0 and spelled < SLOW:
+                        total += spelled
+                        digits = (spelled >> (WIDTH * DIGIT)) & MASK
+                        if digits == 0:
+                            run = np.int64(0) if spelled else run
+                            continue
+                        plain = False
+                        if run == 0:
+                            run_position = first + each
+                        if run + summary[token, HEAD] > best:
+                            best, best_position = run + summary[token, HEAD], run_position
+                        if summary[token, BEST] > best:
+                            best, best_position = np.int64(summary[token, BEST]), first + each
+                        if spelled == digits << (WIDTH * DIGIT):
+                            run += digits
+                        else:
+                            run, run_position = np.int64(summary[token, TAIL]), first + each
+                        continue
+                    plain = False
+                    if token < special.size and special[token]:
+                        wanted, run = np.int64(0), np.int64(0)
+                        continue
+                    for byte in range(starts[token], starts[token + 1]):
+                        character, code, wanted, lowest = next_state(np.int64(data[byte]), code, wanted, lowest)
+                        if data[byte] & 0xC0 != 0x80:
+                            begun = first + each
+                        if character < 0:
+                            continue
+                        kind = classes[character]
+                        numbers[kind, row] += 1
+                        if kind == DIGIT:
+                            if run == 0:
+                                run_position = begun
+                            run += 1
+                            if run > best:
+                                best, best_position = run, run_position
+                        else:
+                            run = np.int64(0)
+            for kind in range(5):
+                numbers[kind, row] += (total >> (WIDTH * kind)) & MASK
         numbers[5, row], numbers[6, row] = best, best_position

@@ -120,6 +120,12 @@ def test_a_run_of_digits_crosses_tokens_and_knows_where_it_began():
     assert [(row["digit_run"], row["digit_position"]) for row in rows] == [(9, 1), (3, 0), (6, 2)]
 
 
+def test_a_digit_cut_into_tokens_stands_where_its_first_byte_does():
+    table = table_of_characters(b"<s>", b"x", b"\xef\xbc", b"\x91", b"\xbc", b"\xef", b"7")
+    rows = counted(table, [1, 2, 3], [1, 5, 4, 3, 6], [6, 2, 3], [2, 5, 4, 3])
+    assert [(row["digit_run"], row["digit_position"]) for row in rows] == [(1, 1), (2, 1), (2, 0), (1, 1)]
+
+
 def test_tokens_without_bytes_do_not_break_a_run():
     assert counted(table_of_characters(b"<s>", b"1", b""), [1, 2, 1])[0]["digit_run"] == 2
 
