@@ -15,7 +15,7 @@ TEST := $(VENV)/.installed-test
 BENCH := $(VENV)/.installed-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help validate test cases fuzz lint format types check boundscheck kill wheel-test catalogue bench clean
+.PHONY: help validate test cases fuzz search lint format types check boundscheck kill wheel-test catalogue bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,10 @@ cases: $(TEST) ## run the field reports of tests/cases against the command line,
 
 fuzz: $(TEST) ## judge ten thousand damaged files: each must be a finding or a clean read (ARGS='--count N')
 	$(BIN)/python -m tests.fuzz.run $(ARGS)
+
+search: export DATAGUARD_SEARCH ?= 20
+search: $(TEST) ## try every property on twenty times as many made-up inputs, new ones each time (some minutes)
+	$(BIN)/python -m pytest -m hypothesis $(ARGS)
 
 lint: $(TEST) ## ruff, rules and format
 	$(BIN)/ruff check .

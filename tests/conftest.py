@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import tests.examples  # noqa: F401  # before any test is defined
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("DATAGUARD_SHARED", ROOT.parent / "shared"))
 """Real data that is too large for the repository; tests that want it skip plainly where it is absent."""

@@ -6,13 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import dataguard
 from dataguard.expectations import EXPECTATIONS
 from dataguard.result import ExpectationResult
 from tests.builders import byte_tokenizer, list_array
+from tests.examples import examples
 
 JUDGED: dict[str, dict[str, Any]] = {
     "expect_rows_not_to_be_null": {},
@@ -91,7 +92,7 @@ def ugly(draw: st.DrawFn) -> tuple[dict[str, list[Any]], pa.Table]:
     return rows, pa.table({**arrays, "source": pa.array(sources, pa.string())})
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(ugly())
 def test_counts_add_up_and_each_fault_has_one_owner(case: tuple[dict[str, list[Any]], pa.Table]):
     rows, table = case

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from dataguard.shards.batch import Batch
 from tests.builders import list_array
+from tests.examples import examples
 
-quick = settings(deadline=None, max_examples=60)
-"""Kernels are compiled at their first call, so that no example has a deadline."""
+quick = examples(60)
 
 EXTREMES: dict[pa.DataType, tuple[int, ...]] = {
     pa.int32(): (-(2**31), -100, -1, 2**31 - 1),

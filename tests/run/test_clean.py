@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import dataguard
@@ -25,6 +25,7 @@ from dataguard.shards.form import batches_of, form_of
 from dataguard.shards.model import Shard
 from dataguard.shards.opening import open_shard
 from tests.builders import byte_tokenizer
+from tests.examples import examples
 
 datasets.disable_progress_bars()
 IDS = pa.list_(pa.int32())
@@ -136,7 +137,7 @@ def quarantined(out: Path) -> dict[tuple[str, int], dict[str, Any]]:
     return rows
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@examples(60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(made=data_sets(), data=st.data(), jobs=st.integers(1, 2))
 def test_quarantine_and_clean_copy_together_are_the_input(made: list[MadeUp], data: st.DataObject, jobs: int) -> None:
     place = Path(tempfile.mkdtemp())

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dataguard.errors import SuiteError
 from dataguard.suite.files import MOST_BYTES, read, read_json
 from dataguard.suite.nodes import read_yaml
+from tests.examples import examples
 
 
 def refused(folder: Path, name: str, content: str | bytes) -> SuiteError:
@@ -149,7 +150,7 @@ def _close(one: Any, other: Any) -> bool:
     return one == other or (isinstance(one, float) and math.isclose(one, other))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@examples(100, suppress_health_check=[HealthCheck.too_slow])
 @given(text=st.text(st.sampled_from(list("ab:-[]{}&*!%|>#\"'\n\t ,?0.~<\x85\u2028é\ud7ff")), max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for reader in (read_yaml, read_json):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -21,6 +21,7 @@ from dataguard.suite.loading import load_suite
 from dataguard.suite.project import read_project
 from dataguard.suite.schema import project_schema, suite_schema
 from dataguard.suite.shipped import shipped
+from tests.examples import examples
 
 SUITE = Draft202012Validator(suite_schema(EXPECTATIONS))
 PROJECT = Draft202012Validator(project_schema())
@@ -190,7 +191,7 @@ SHIPPED = [read(path).value for path in shipped().values()]
 LIKELY = st.sampled_from([*VALUES, "critical", "expect_rows_not_to_be_empty", {"dataguard": {"when": ["labels"]}}])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_mutated_suites_are_judged_alike(data: st.DataObject) -> None:
     suite = data.draw(st.sampled_from(SHIPPED))
@@ -240,7 +241,7 @@ PROJECT_VALUES = st.sampled_from(
 KEYS = st.sampled_from([*PROJECT.schema["properties"], "loader"])
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(document=st.dictionaries(KEYS, PROJECT_VALUES, min_size=1, max_size=3))
 def test_project_files_are_judged_alike(document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.getbasetemp() / "project"
