@@ -91,9 +91,10 @@ def unassigned(values, offsets, size, limit, holes, reserved, numbers):  # type:
         numbers[0, row], numbers[1, row], numbers[2, row], numbers[3, row] = 0, 0, -1, 0
         if start == stop:
             continue
-        highest = values[start]
-        for place in range(start, stop):
-            highest = max(highest, values[place])
+        own = values[start:stop]
+        highest = own[0]
+        for place in range(own.size):
+            highest = own[place] if own[place] > highest else highest
         if highest < lowest:
             continue  # most rows are done here
         missing, missing_place, untrained, untrained_place = 0, -1, 0, -1

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 from numba import njit
 
-from dataguard.shards.batch import Batch, attention_of, frozen
+from dataguard.shards.batch import Batch, Values, attention_of, frozen
 from dataguard.shards.roles import ATTENTION_MASK, companion, is_number_list
 
 Numbers = Mapping[str, npt.NDArray[Any] | pl.Series]
@@ -24,6 +24,10 @@ def kernel(function: Function) -> Function:
     """Compile a loop over values and offsets: without the GIL, cached on disk, at most a few types each.
 
     A kernel is given proven structure and read-only inputs (`frozen`), and writes into outputs of known size.
+
+    What makes loops use the whole width of a core: a slice for each row, indexed from 0 (numba cannot know of another index
+    that it is not negative); ids compared with numbers of their own type (`as_value`); counts kept in an int32, by
+    `count = np.int32(count + ...)`; no branches; and comparisons instead of min() and max().
     """
     compiled: Any
     try:
@@ -31,6 +35,17 @@ def kernel(function: Function) -> Function:
     except RuntimeError:  # no folder to cache in can be written: then each process compiles for itself
         compiled = njit(nogil=True)(function)
     return cast("Function", compiled)
+
+
+def as_value(values: Values, token: int | None) -> Any:
+    """Return an id as a number of the values' type, so that loops compare at that width.
+
+    One that is not known, or that no value of the type can be, becomes its lowest number: no id is that.
+    """
+    limits = np.iinfo(values.dtype)
+    if token is None or not limits.min <= token <= limits.max:
+        token = limits.min
+    return values.dtype.type(token)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dataguard.metrics.base import Numbers, OfAttended, kernel
+from dataguard.metrics.base import Numbers, OfAttended, as_value, kernel
 from dataguard.metrics.characters import summaries
 from dataguard.metrics.tables import Flags, few_or_many
 from dataguard.shards.batch import Batch, frozen
@@ -42,9 +42,9 @@ class Content(OfAttended):
         column = batch.column(self.attention.column)
         attended, paired = self.attention.of(batch)
         counts = np.zeros((5, batch.rows), np.int64)
-        count_content(
-            column.values, column.offsets, attended, *few_or_many(self.special), _invisible(self.characters), counts
-        )
+        few, many = few_or_many(self.special)
+        few = frozen(np.array([as_value(column.values, each) for each in few.tolist()], column.values.dtype))
+        count_content(column.values, column.offsets, attended, few, many, _invisible(self.characters), counts)
         blank = (counts[1] > 0) & (counts[4] == 0)
         for row in np.flatnonzero(blank):
             own = slice(column.offsets[row], column.offsets[row + 1])
@@ -57,10 +57,14 @@ class Content(OfAttended):
         table = self.characters
         if table is None:
             return False
-        content = [token for token in ids.tolist() if token not in self.special]
-        spelled = b"".join(table.data[table.offsets[i] : table.offsets[i + 1]].tobytes() for i in content)
-        text = spelled.decode("utf-8", errors="ignore")
-        return text != "" and text.isspace()
+        text = ""
+        for some in (ids[:64], ids):  # most rows of cut characters show one that is visible at once
+            content = [token for token in some.tolist() if token not in self.special]
+            spelled = b"".join(table.data[table.offsets[i] : table.offsets[i + 1]].tobytes() for i in content)
+            text = spelled.decode("utf-8", errors="ignore")
+            if text and not text.isspace():
+                return False
+        return text != ""
 
 
 @lru_cache(maxsize=4)
@@ -81,18 +85,18 @@ def count_content(values, offsets, attended, few, many, invisible, counts):  # t
     """
     for row in range(offsets.size - 1):
         own, seen = values[offsets[row] : offsets[row + 1]], attended[offsets[row] : offsets[row + 1]]
-        some = 0
+        some = np.int32(0)
         for place in range(own.size):
-            some += seen[place]
+            some = np.int32(some + seen[place])
         content = some
         for special in few:
             for place in range(own.size):
-                content -= seen[place] & (own[place] == special)
+                content = np.int32(content - ((own[place] == special) & (seen[place] != 0)))
         if many.size:
             for place in range(own.size):
                 token = own[place]
                 if 0 <= token < many.size and many[token] and seen[place]:
-                    content -= 1
+                    content = np.int32(content - 1)
         first, last, visible = -1, -1, 0
         if some:
             left, right = 0, own.size - 1

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from dataguard.metrics.base import Metric, Numbers, kernel
+from dataguard.metrics.base import Metric, Numbers, as_value, kernel
 from dataguard.shards.batch import Batch, frozen
 
 MOST_DISTINCT = 50
@@ -45,9 +45,12 @@ class IdsOutside(Metric):
     def compute(self, batch: Batch) -> Numbers:
         column = batch.column(self.column)
         limit = NO_LIMIT if self.limit is None else self.limit
-        sentinels = frozen(np.array(self.sentinels, np.int64))
+        limits = np.iinfo(column.values.dtype)
+        possible = [each for each in self.sentinels if limits.min <= each <= limits.max]
+        sentinels = frozen(np.array(possible, np.int64))
+        usual = as_value(column.values, possible[0] if possible else None)
         numbers = np.zeros((6, batch.rows), np.int64)
-        ids_outside(column.values, column.offsets, limit, sentinels, numbers)
+        ids_outside(column.values, column.offsets, limit, sentinels, usual, numbers)
         names = ("negative", "beyond", "position", "value", "lowest", "highest")
         found = dict(zip(names, numbers, strict=True))
         bad = np.flatnonzero(numbers[0] + numbers[1])
@@ -62,8 +65,8 @@ class IdsOutside(Metric):
 
 
 @kernel
-def ids_outside(values, offsets, limit, sentinels, numbers):  # type: ignore[no-untyped-def]
-    """Count each row's ids below 0 and at or beyond the limit.
+def ids_outside(values, offsets, limit, sentinels, usual, numbers):  # type: ignore[no-untyped-def]
+    """Count each row's ids below 0 and at or beyond the limit. usual: the first sentinel, in the values' type.
 
     numbers, shape (6, R): negative, beyond, position and value of the first negative one, else of the first beyond (-1, 0:
     none), lowest and highest id (0, -1: none). Most rows are done after a first loop that has no branches.
@@ -71,18 +74,15 @@ def ids_outside(values, offsets, limit, sentinels, numbers):  # type: ignore[no-
     for row in range(offsets.size - 1):
         own = values[offsets[row] : offsets[row + 1]]
         begin = 0
-        while sentinels.size == 1 and begin < own.size and own[begin] == sentinels[0]:
+        while sentinels.size == 1 and begin < own.size and own[begin] == usual:
             begin += 1
         if begin < own.size and sentinels.size < 2:
-            smallest, largest, usual = own[begin], own[begin], own[begin]
-            for place in range(begin, own.size):
-                token = own[place]
-                if sentinels.size and token == sentinels[0]:
-                    token = usual
-                if token < smallest:  # noqa: PLR1730  # min() of two numbers keeps numba from using the width of a core
-                    smallest = token
-                if token > largest:  # noqa: PLR1730
-                    largest = token
+            some = own[begin]
+            smallest, largest = some, some
+            for place in range(own.size):
+                token = some if sentinels.size and own[place] == usual else own[place]
+                smallest = token if token < smallest else smallest  # min() would keep numba from using a core's whole width
+                largest = token if token > largest else largest
             if smallest >= 0 and largest < limit:
                 numbers[2, row], numbers[4, row], numbers[5, row] = -1, smallest, largest
                 continue

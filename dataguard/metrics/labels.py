@@ -66,14 +66,15 @@ def against_inputs(values, offsets, labels, paired, ignore_index, numbers):  # t
         numbers[4, row] = numbers[8, row] = -1
         if not paired[row] or own.size == 0:
             continue
-        supervised, equal_0, equal_1, equal_both = 0, 0, 0, 0
-        for place in range(own.size - 1):
+        supervised, equal_0, equal_1, equal_both = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+        following = own[1:]
+        for place in range(following.size):
             label = targets[place]
-            counts, agrees, agrees_next = label != ignore_index, label == own[place], label == own[place + 1]
-            supervised += counts
-            equal_0 += counts & agrees
-            equal_1 += counts & agrees_next
-            equal_both += counts & agrees & agrees_next
+            counts, agrees, agrees_next = label != ignore_index, label == own[place], label == following[place]
+            supervised = np.int32(supervised + counts)
+            equal_0 = np.int32(equal_0 + (counts & agrees))
+            equal_1 = np.int32(equal_1 + (counts & agrees_next))
+            equal_both = np.int32(equal_both + (counts & agrees & agrees_next))
         before_last = supervised
         if targets[own.size - 1] != ignore_index:
             supervised += 1

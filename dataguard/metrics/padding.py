@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dataguard.metrics.base import Numbers, OfAttended, kernel
+from dataguard.metrics.base import Numbers, OfAttended, as_value, kernel
 from dataguard.shards.batch import Batch
 
 
@@ -40,9 +40,9 @@ def padding(offsets, attended, numbers):  # type: ignore[no-untyped-def]
     """Measure each row's padding. numbers, shape (4, R): left, right, inner, position of the first inner one (-1: none)."""
     for row in range(offsets.size - 1):
         seen = attended[offsets[row] : offsets[row + 1]]
-        some = 0
+        some = np.int32(0)
         for place in range(seen.size):
-            some += seen[place]
+            some = np.int32(some + seen[place])
         left, right = 0, 0
         while left < seen.size and not seen[left]:
             left += 1
@@ -80,7 +80,7 @@ class PadIds(OfAttended):
         column = batch.column(self.attention.column)
         attended, _ = self.attention.of(batch)
         numbers = np.zeros((5, batch.rows), np.int64)
-        pad_ids(column.values, column.offsets, attended, self.pad, numbers)
+        pad_ids(column.values, column.offsets, attended, as_value(column.values, self.pad), numbers)
         masked: npt.NDArray[np.bool_] = np.full(batch.rows, batch.has(self.attention.mask))
         return {**dict(zip(list(self.gives)[:5], numbers, strict=True)), "masked": masked}
 
@@ -109,10 +109,9 @@ def pad_ids(values, offsets, attended, pad, numbers):  # type: ignore[no-untyped
         right = last
         while right > first and values[right - 1] == pad and attended[right - 1]:
             right -= 1
-        inner = 0
-        for place in range(left, right):
-            if values[place] == pad and attended[place]:
-                inner += 1
+        between, seen, inner = values[left:right], attended[left:right], np.int32(0)
+        for place in range(between.size):
+            inner = np.int32(inner + ((between[place] == pad) & (seen[place] != 0)))
         trailing = stop
         while trailing > start and values[trailing - 1] == pad:
             trailing -= 1

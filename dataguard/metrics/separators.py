@@ -9,24 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from dataguard.metrics.base import Metric, Numbers, kernel
+from dataguard.metrics.base import Metric, Numbers, as_value, kernel
 from dataguard.metrics.documents import BEGINS, BY_EOS, DOCUMENT_IDS, OUTSIDE, WHOLE, Documents
-from dataguard.shards.batch import Batch, Values
+from dataguard.shards.batch import Batch
 from dataguard.shards.roles import companion
 
 BLOCK = 64
 """Tokens that are looked through at once."""
-
-
-def as_value(values: Values, token: int | None) -> Any:
-    """Return an id as a number of the values' type, so that loops compare at that width.
-
-    One that is not known, or that no value of the type can be, becomes its lowest number: no id is that.
-    """
-    limits = np.iinfo(values.dtype)
-    if token is None or not limits.min <= token <= limits.max:
-        token = limits.min
-    return values.dtype.type(token)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from dataguard.metrics.base import Metric, Numbers, OfAttended, kernel
+from dataguard.metrics.base import Metric, Numbers, OfAttended, as_value, kernel
 from dataguard.metrics.documents import BEGINS, BY_EOS, OUTSIDE, WHOLE, Documents
-from dataguard.metrics.separators import as_value
 from dataguard.shards.batch import Batch
 from dataguard.shards.roles import LABELS, companion
 
@@ -61,10 +60,12 @@ def supervised_padding(values, offsets, attended, labels, pad, ignore_index, num
     """Count each row's supervised padding. numbers, shape (7, R), in the order of `SupervisedPadding.gives` from masked."""
     for row in range(offsets.size - 1):
         start, stop = offsets[row], offsets[row + 1]
-        masked, runs, single, inner, hits = 0, 0, 0, 0, 0
+        masked, runs, single, inner, hits = 0, 0, 0, 0, np.int32(0)
         masked_position, runs_position, single_position = -1, -1, -1
-        for place in range(start, stop):
-            hits += (labels[place] != ignore_index) & ((labels[place] == pad) | (attended[place] == 0))
+        targets, seen = labels[start:stop], attended[start:stop]
+        for place in range(targets.size):
+            target = targets[place]
+            hits = np.int32(hits + ((target != ignore_index) & ((target == pad) | (seen[place] == 0))))
         if hits == 0:
             stop = start
         for place in range(start, stop):

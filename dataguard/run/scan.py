@@ -24,7 +24,7 @@ from dataguard.shards.batch import Batch
 from dataguard.shards.files import FileState
 from dataguard.shards.model import OpenShard, Unit
 
-BLOCK_TOKENS = 1 << 18
+BLOCK_TOKENS = 1 << 19
 """Tokens that kernels see at once: few enough to stay in a core's cache from one kernel to the next."""
 
 
