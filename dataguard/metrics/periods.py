@@ -19,7 +19,7 @@ from dataguard.metrics.tables import flags, white
 from dataguard.shards.batch import Batch
 from dataguard.vocabulary.model import CharacterTable
 
-LEAST = 8
+LEAST = 16
 """Repeats below which nobody asks how many: so few are everywhere, and finding them costs more."""
 
 
