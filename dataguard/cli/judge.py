@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dataguard.cli.telling import tell
+from dataguard.cli.telling import tell, tell_timings
 from dataguard.cli.values import FailOn, mapping_of, parameter
 
 EXAMPLES = """
@@ -60,6 +60,7 @@ def judge(
             metavar="DIR", show_default="nothing is written", help="Folder for report.json and rejected.parquet."
         ),
     ] = None,
+    timings: Annotated[bool, typer.Option("--timings", help="Tell on stderr where the time went.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The result on stdout, everything else on stderr.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", help="Print nothing but errors, and one line where the data fails.")
@@ -70,7 +71,9 @@ def judge(
 
     from dataguard.cli.progress import Watch
     from dataguard.run.rejudge import rejudge
+    from dataguard.run.timings import Timings
 
+    spent = Timings()
     result = rejudge(
         earlier,
         suite=suite,
@@ -84,6 +87,9 @@ def judge(
         plugins=plugins or (),
         fail_on=fail_on.value,
         watch=Watch(quiet=quiet, bar=False),
+        timings=spent,
     )
     tell(result, out, console=True, as_json=as_json, quiet=quiet)
+    if timings:
+        tell_timings(spent)
     return 0 if result.success else 1

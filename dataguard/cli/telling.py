@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataguard.result import Result
+    from dataguard.run.timings import Timings
 
 
 def tell(result: Result, out: Path | None, *, console: bool, as_json: bool, quiet: bool) -> None:
@@ -28,3 +29,24 @@ def tell(result: Result, out: Path | None, *, console: bool, as_json: bool, quie
         say(f"FAIL: {result.verdict()}{see}\n", sys.stderr)
     if as_json:
         say(report_json(result), sys.stdout)
+
+
+def tell_timings(timings: Timings) -> None:
+    """Tell on stderr where the time of a run went: its steps, and what the scan consisted of, the longest part first."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(stderr=True, highlight=False)
+    told = timings.to_dict()
+    whole = sum(told["steps"].values())
+    steps = Table("step", "seconds", "share", box=None, pad_edge=False)
+    for name, seconds in told["steps"].items():
+        steps.add_row(name, f"{seconds:.3f}", f"{seconds / whole:.0%}" if whole else "")
+    parts = Table("of the scan, all threads together", "seconds", box=None, pad_edge=False)
+    for name, seconds in sorted(told["scan"].items(), key=lambda part: -part[1]):
+        parts.add_row(name, f"{seconds:.3f}")
+    for table in (steps, parts):
+        for column in table.columns[1:]:
+            column.justify = "right"
+        console.print()
+        console.print(table)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dataguard.cli.telling import tell
+from dataguard.cli.telling import tell, tell_timings
 from dataguard.cli.values import FailOn, SourceFrom, mapping_of, names_of, parameter, size_of
 
 EXAMPLES = """
@@ -166,6 +166,12 @@ def validate(
             "--quiet", rich_help_panel=OUT, help="Print nothing but errors, and one line where the data fails."
         ),
     ] = False,
+    timings: Annotated[
+        bool,
+        typer.Option(
+            "--timings", rich_help_panel=OUT, help="Tell on stderr where the time went; run.json always does."
+        ),
+    ] = False,
     store: Annotated[
         Path | None,
         typer.Option(
@@ -223,14 +229,18 @@ def validate(
 
     from dataguard.cli.progress import Watch
     from dataguard.run.project import with_projects
+    from dataguard.run.timings import Timings
     from dataguard.run.validate import validate as judge
 
     if project:
         told = {name: value for name, value in options.items() if _is_told(context, name)}
         options |= with_projects(data, told)
     watch = Watch(quiet=quiet, bar=not as_json)
-    result = judge(data, **options, watch=watch)
+    spent = Timings()
+    result = judge(data, **options, watch=watch, timings=spent)
     tell(result, options["out"], console="console" in options["reports"], as_json=as_json, quiet=quiet)
+    if timings:
+        tell_timings(spent)
     return 0 if result.success else 1
 
 

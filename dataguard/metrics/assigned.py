@@ -94,7 +94,7 @@ def unassigned(values, offsets, size, limit, holes, reserved, numbers):  # type:
         own = values[start:stop]
         highest = own[0]
         for place in range(own.size):
-            highest = own[place] if own[place] > highest else highest
+            highest = own[place] if own[place] > highest else highest  # noqa: FURB136  # see `kernel`
         if highest < lowest:
             continue  # most rows are done here
         missing, missing_place, untrained, untrained_place = 0, -1, 0, -1

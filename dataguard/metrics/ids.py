@@ -81,8 +81,8 @@ def ids_outside(values, offsets, limit, sentinels, usual, numbers):  # type: ign
             smallest, largest = some, some
             for place in range(own.size):
                 token = some if sentinels.size and own[place] == usual else own[place]
-                smallest = token if token < smallest else smallest  # min() would keep numba from using a core's whole width
-                largest = token if token > largest else largest
+                smallest = token if token < smallest else smallest  # noqa: FURB136  # see `kernel`
+                largest = token if token > largest else largest  # noqa: FURB136
             if smallest >= 0 and largest < limit:
                 numbers[2, row], numbers[4, row], numbers[5, row] = -1, smallest, largest
                 continue

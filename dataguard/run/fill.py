@@ -166,6 +166,7 @@ class _Filling:
     def take(self, scanned: Scanned, table: RunTable) -> None:
         """Put a unit's numbers into the table, and into the store what is new."""
         task = scanned.task
+        self._request.timings.scan.add(scanned.seconds)
         if scanned.fault is not None:
             self._faults.setdefault(task.shard, scanned.fault)
             self._known.pop(task.shard, None)
@@ -175,7 +176,7 @@ class _Filling:
         tokens = self._count(scanned)
         self._tokens[task.shard] = self._tokens.get(task.shard, 0) + tokens
         if task.shard in self._known:
-            with self._trouble():
+            with self._trouble(), self._request.timings.scan("store"):
                 self._keep(self._known[task.shard], scanned)
         self._request.watch.advance(task.unit.rows, tokens)
 

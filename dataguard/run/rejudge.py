@@ -12,6 +12,7 @@ from dataguard.result import Result, Severity
 from dataguard.run.outputs import RECORD, RUN
 from dataguard.run.request import Nobody, Request, Watch, with_max_length
 from dataguard.run.run import run
+from dataguard.run.timings import Timings
 from dataguard.run.validate import write_judged
 
 SETTINGS = ("tokenizer", "model", "vocab_size", "parameters", "columns", "vocabulary", "source_from", "store")
@@ -31,6 +32,7 @@ def rejudge(
     plugins: Sequence[str] = (),
     fail_on: Severity = "critical",
     watch: Watch | None = None,
+    timings: Timings | None = None,
 ) -> Result:
     """Judge the stored numbers of an earlier run. No shard is read; they need not be there any more.
 
@@ -41,6 +43,7 @@ def rejudge(
         max_length: The suite's parameter of that name.
         plugins: Modules that give further expectations; never taken from run.json, for they are imported.
         out: Folder for report.json, rejected.parquet, run.json and shards.parquet; no rows are copied. None writes nothing.
+        timings: Takes in where the time goes.
 
     Raises:
         UsageError: There is no such run, or the suite asks for numbers that it did not store.
@@ -62,6 +65,7 @@ def rejudge(
         store=store or known["store"],
         fail_on=fail_on,
         watch=watch or Nobody(),
+        timings=timings or Timings(),
     )
     if out is None:
         return run(request).result

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from dataguard.engines import threads
 from dataguard.errors import SuiteError
 from dataguard.result import Severity
+from dataguard.run.timings import Timings
 
 SourceFrom = Literal["column", "path", "none"]
 
@@ -70,6 +71,7 @@ class Request:
         record: shards.parquet of an earlier run: its stored numbers are judged, and no shard is read.
         taken: What was taken from a project file, for people.
         watch: Is told how the run gets on.
+        timings: Takes in where its time goes.
     """
 
     data: Any
@@ -90,6 +92,7 @@ class Request:
     record: Path | None = None
     taken: Sequence[str] = ()
     watch: Watch = field(default_factory=Nobody)
+    timings: Timings = field(default_factory=Timings)
 
 
 def with_max_length(parameters: Mapping[str, Any] | None, max_length: int | None) -> dict[str, Any]:

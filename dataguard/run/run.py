@@ -55,15 +55,18 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
     Raises:
         UsageError: The suite, the vocabulary or DATA is unusable, or nothing could be judged.
     """
-    ready = ready or get_ready(request)
+    step = request.timings.steps
+    with step("open"):
+        ready = ready or get_ready(request)
     suite, dataset, context = ready.suite, ready.dataset, ready.context
     plan = make_plan(suite, context)
     filled = RunTable(plan.metrics)
-    with opened_store(request) as store:
+    with step("scan"), opened_store(request) as store:
         shards = fill(dataset, context.shards, plan, filled, store=store, request=request)
     context = replace(context, shards=shards, sources=filled.sources)
     table = MetricTable(filled.frame())
-    verdicts = judge(suite, table, context)
+    with step("judge"):
+        verdicts = judge(suite, table, context)
     if not verdicts.results:
         why = "; ".join(sorted({str(absent) for _, absent in verdicts.skipped}))
         raise SuiteError("nothing was judged: every expectation was skipped", file=suite.origin, why=why)

@@ -20,6 +20,7 @@ import xxhash
 from dataguard.errors import ShardFault
 from dataguard.metrics.base import Metric
 from dataguard.run.store import Stored, code_digest, digest_of_stretch
+from dataguard.run.timings import Stopwatch
 from dataguard.shards.batch import Batch
 from dataguard.shards.files import FileState
 from dataguard.shards.model import OpenShard, Unit
@@ -90,6 +91,7 @@ class Scanned:
         frames: The numbers of each metric, and the sources, by key (`Task.keys`), all of the unit's rows.
         fresh: The keys whose numbers were computed now.
         digest: Of the stretch of the file that was asked for.
+        seconds: What scanning it consisted of, by the name of each part.
     """
 
     task: Task
@@ -97,6 +99,7 @@ class Scanned:
     fresh: Collection[str] = ()
     digest: bytes | None = None
     fault: ShardFault | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def numbers(self) -> list[pl.Series]:
         """Return the columns of the metric table, named `METRIC.NUMBER`."""
@@ -115,26 +118,32 @@ def scan(task: Task) -> Scanned:
     A fault of the shard is returned, not raised.
     """
     frames: dict[str, pl.DataFrame] = {}
+    watch = Stopwatch()
     for stored in task.stored:
-        frames.update(stored.load() or {})
+        with watch("store"):
+            frames.update(stored.load() or {})
     missing = {key: metric for key, metric in task.keys.items() if key not in frames}
+    digest = None
     try:
         if missing:
-            frames.update(_computed(task, missing))
-        digest = None if task.stretch is None else digest_of_stretch(*task.stretch)
+            frames.update(_computed(task, missing, watch))
+        if task.stretch is not None:
+            with watch("digest"):
+                digest = digest_of_stretch(*task.stretch)
     except ShardFault as fault:
-        return Scanned(task, fault=fault)
-    return Scanned(task, frames, frozenset(missing), digest)
+        return Scanned(task, fault=fault, seconds=watch.seconds())
+    return Scanned(task, frames, frozenset(missing), digest, seconds=watch.seconds())
 
 
-def _computed(task: Task, wanted: Mapping[str, Metric | None]) -> dict[str, pl.DataFrame]:
+def _computed(task: Task, wanted: Mapping[str, Metric | None], watch: Stopwatch) -> dict[str, pl.DataFrame]:
     """Read a unit once, and compute what is wanted of every row."""
     metrics = {key: metric for key, metric in wanted.items() if metric is not None}
-    table = _Gathered(metrics)
+    table = _Gathered(metrics, watch)
     sources: list[pa.Array] = []
     source_column = task.source_column if None in wanted.values() else None
     rows = 0
-    for first, record_batch in task.opened.read(task.unit, _columns(task, metrics.values(), source_column)):
+    read = task.opened.read(task.unit, _columns(task, metrics.values(), source_column))
+    for first, record_batch in watch.each("read", read):
         _demand(first == task.unit.first_row + rows, f"row {task.unit.first_row + rows:,} was expected, {first:,} came")
         rows += record_batch.num_rows
         if source_column is not None:
@@ -144,7 +153,8 @@ def _computed(task: Task, wanted: Mapping[str, Metric | None]) -> dict[str, pl.D
         for _, block in Batch(columns, record_batch.num_rows).blocks(task.tokens, BLOCK_TOKENS):
             table.take(block)
     _demand(rows == task.unit.rows, f"{task.unit.rows:,} rows were announced, {rows:,} were read")
-    frames = table.frames()
+    with watch("tables"):
+        frames = table.frames()
     if source_column is not None and task.source_key is not None:
         column = pl.Series(SOURCE, pa.chunked_array(sources, pa.large_string()), dtype=pl.String)
         frames[task.source_key] = column.to_frame()
@@ -167,13 +177,15 @@ def _demand(holds: bool, detail: str) -> None:  # noqa: FBT001  # a condition
 class _Gathered:
     """The numbers of each metric, block by block; they become Polars columns once a unit."""
 
-    def __init__(self, metrics: Mapping[str, Metric]) -> None:
-        self._metrics = metrics
+    def __init__(self, metrics: Mapping[str, Metric], watch: Stopwatch) -> None:
+        self._metrics, self._watch = metrics, watch
         self._parts: dict[tuple[str, str], list[npt.NDArray[Any] | pl.Series]] = {}
 
     def take(self, block: Batch) -> None:
         for key, metric in self._metrics.items():
-            for name, numbers in metric.compute(block).items():
+            with self._watch(type(metric).__name__):
+                computed = metric.compute(block)
+            for name, numbers in computed.items():
                 self._parts.setdefault((key, name), []).append(numbers)
 
     def frames(self) -> dict[str, pl.DataFrame]:

@@ -29,6 +29,7 @@ from dataguard.run.record import write_record
 from dataguard.run.rejects import read_rejected
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch, with_max_length
 from dataguard.run.run import Judged, run
+from dataguard.run.timings import Timings
 from dataguard.run.writing import writing
 from dataguard.version import __version__
 
@@ -62,6 +63,7 @@ def validate(
     taken: Sequence[str] = (),
     columns_from: Mapping[str, str] | None = None,
     watch: Watch | None = None,
+    timings: Timings | None = None,
 ) -> Result:
     """Judge a data set.
 
@@ -93,6 +95,7 @@ def validate(
         taken: What the command took from a project file (`run.project`), for the report to name.
         columns_from: Which project file asked for a column, by role, for messages.
         watch: Is told how the run gets on.
+        timings: Takes in where the time goes; with `out` they stand in run.json as well.
 
     Returns:
         The verdict: `success`, `to_dict()` (report.json), `unexpected(type)`.
@@ -123,6 +126,7 @@ def validate(
         taken=taken,
         columns_from=columns_from or {},
         watch=watch or Nobody(),
+        timings=timings or Timings(),
     )
     if out is None:
         return run(request).result
@@ -139,7 +143,8 @@ def write_judged(request: Request, out: Path, limit: int | None, *, clean: bool 
     with prepare(out, paths_of(request.data)) as outputs:
         started = time.time()
         judged, copied = _copied(request, outputs, limit, clean=clean)
-        result = _write(judged, outputs, copied)
+        with request.timings.steps("report"):
+            result = _write(judged, outputs, copied)
         outputs.write_text(RUN, _host_facts(request, judged, started))
         if CLEAN in outputs.commit():
             request.watch.note(f"the clean copy of an earlier run is gone from {out}: this run was not asked for one")
@@ -166,8 +171,10 @@ def _copied(request: Request, outputs: Outputs, limit: int | None, *, clean: boo
     while True:
         judged = run(request, ready)
         try:
-            quarantine = _quarantine(judged, outputs, limit)
-            return judged, {QUARANTINE: quarantine, CLEAN: _clean(judged, outputs, request, wanted=clean)}
+            with request.timings.steps(QUARANTINE):
+                quarantine = _quarantine(judged, outputs, limit)
+            with request.timings.steps(CLEAN):
+                return judged, {QUARANTINE: quarantine, CLEAN: _clean(judged, outputs, request, wanted=clean)}
         except FoundLate as late:
             request.watch.note(f"{printable(late.shard)} is not intact, which only copying showed: all is judged again")
             outputs.clear()
@@ -235,6 +242,7 @@ def _host_facts(request: Request, judged: Judged, started: float) -> str:
         "dataguard": __version__,
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
+        "timings": request.timings.to_dict(),
         "data": [str(path.absolute()) for path in paths_of(request.data)],
         "settings": _settings(request, judged),
         "jobs": request.jobs,

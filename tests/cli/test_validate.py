@@ -38,7 +38,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_without_options_the_library_decides(asked: dict[str, Any]) -> None:
     run(["validate", "data", "more"])
-    del asked["watch"]
+    del asked["watch"], asked["timings"]
     assert asked == {
         "data": [Path("data"), Path("more")],
         "suite": None,
@@ -69,7 +69,7 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
         "--quarantine-limit 1GiB --clean --head 9 --report console,json --jobs 2 --store s --plugin a --plugin b.c --fail-on info"
     )
     run(["validate", "data", *options.split()])
-    del asked["watch"]
+    del asked["watch"], asked["timings"]
     assert asked == {
         "data": [Path("data")],
         "suite": "sft",
@@ -157,6 +157,7 @@ def test_help_names_every_option_that_there_is(capsys: pytest.CaptureFixture[str
         "--project",
         "--no-project",
         "--json",
+        "--timings",
         "--quiet",
         "--help",
     }
