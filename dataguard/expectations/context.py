@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
-from dataguard.metrics.base import Attention
+from dataguard.metrics.base import Attention, Metric
 from dataguard.metrics.documents import TELLING
 from dataguard.result import Unjudged
 from dataguard.shards.manifest import Manifest
@@ -53,6 +53,17 @@ class ShardFacts:
         """Whether a column plays a role. One class a row (classification) is no column of labels for tokens."""
         kind = self.type_of(role)
         return kind is not None and (role_of(role) not in PER_TOKEN or is_list(kind))
+
+    def unread(self, metrics: Iterable[Metric]) -> str | None:
+        """Return, in words, the first column that metrics read and that is not there, or not of a type that they can read."""
+        types = {role: kind for role in self.roles if (kind := self.type_of(role)) is not None}
+        for metric in metrics:
+            for role in (*metric.reads(), *metric.may_read()):
+                if role in types and not metric.accepts(role, types[role]):
+                    return f"column {self.roles[role]} is {types[role]}"
+                if role not in types and role in metric.reads():
+                    return f"no column {role}"
+        return None
 
     def can_read(self, role: str) -> bool:
         """Whether the column of a role holds lists of whole numbers (or booleans), or nothing but nulls."""
