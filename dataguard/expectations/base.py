@@ -191,10 +191,10 @@ class RowExpectation(Expectation):
                 for name in variant.needs(context):
                     if (absent := context.absent(name, given)) is not None:
                         raise CannotJudge(f"{absent.missing}, for the source {source}", absent.fix)
-                found += [variant.unknown(context), variant._unread(source, table, context)]
+                found += [variant.unknown(context), variant.unread(source, table, context)]
         return next((each for each in found if each is not None), None)
 
-    def _unread(self, source: str, table: MetricTable, context: Context) -> Unjudged | None:
+    def unread(self, source: str, table: MetricTable, context: Context) -> Unjudged | None:
         """Return which shard with rows of a source lacks what is read of them with these arguments."""
         lacking = {
             place: role

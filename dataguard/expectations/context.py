@@ -112,19 +112,28 @@ class Context:
                 `causal`, `manifest`, `documents`, `boundaries`, or an argument of the expectation.
             given: The expectation's arguments.
         """
-        if name in given:
-            return None if given[name] is not None else _not_given(name)
+        if given.get(name) is not None:
+            return None
         if name == "source":
             fix = "give --column source=NAME, or put each source into a folder of its own"
             return None if self.sources else Unjudged("the rows have no source", fix)
         if name == "manifest":
             fix = "judge the whole folder that `datasets` (or the writer of an index.json) saved"
             return None if self.manifests else Unjudged("no manifest lies beside the shards", fix)
-        if name in VOCABULARY_FIELDS:
+        if name in VOCABULARY_FIELDS:  # also where the argument of that name is null: it then takes the vocabulary's
             return self._absent_of_vocabulary(name)
-        if name in self.parameters and not self.has(name):
-            return _not_given(name) if self.parameters[name] is None else None
+        if name in given or (name in self.parameters and not self.has(name)):
+            return None if name not in given and self.parameters[name] is not None else self._not_given(name)
         return self._absent_column(name)
+
+    def _not_given(self, name: str) -> Unjudged:
+        return Unjudged(f"{name} is not given", f"give {self.way_to_give(name)}")
+
+    def way_to_give(self, name: str) -> str:
+        """Return the option that gives an argument; the suite, where it has no parameter of that name."""
+        if name not in self.parameters:
+            return f"the argument {name} in the suite"
+        return "--max-length N" if name == "max_length" else f"--set {name}=VALUE"
 
     def _absent_column(self, name: str) -> Unjudged | None:
         """Return that there is no such column, or none of several of which one is enough."""
@@ -157,11 +166,6 @@ class Context:
         return VOCABULARY_FIELDS[field]
 
 
-def _not_given(name: str) -> Unjudged:
-    option = "--max-length N" if name == "max_length" else f"--set {name}=VALUE"
-    return Unjudged(f"{name} is not given", f"give {option}")
-
-
 SETTINGS = "in the suite or in dataguard.yaml"
 VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
     "limit": ("the size of the vocabulary is not known", "give --tokenizer PATH, --model DIR or --vocab-size N"),
@@ -188,10 +192,15 @@ NAMES_FOR_WHEN = frozenset(VOCABULARY_FIELDS) | frozenset(ROLES) | frozenset(COL
 """What `when` may name beside an expectation's own arguments, the suite's parameters and prefixed roles."""
 
 
+def names_for_when(arguments: Iterable[str], parameters: Iterable[str]) -> frozenset[str]:
+    """Return what `meta.dataguard.when` may name; `column` is none: it always has a value, and says nothing of the data."""
+    return (NAMES_FOR_WHEN | set(arguments) | set(parameters)) - {"column"}
+
+
 def known_for_when(name: str, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> bool:
     """Whether `meta.dataguard.when` may name this."""
     prefixed = "_" in name and role_of(name) != name and name.endswith(tuple(ROLES))
-    return name in NAMES_FOR_WHEN or name in arguments or name in parameters or prefixed
+    return name in names_for_when(arguments, parameters) or prefixed
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class ExpectDtypesToFit(Expectation):
         role = role_of(self.column)
         if role == "position_ids":
             if self.max_length is None:
-                raise CannotJudge("max_length is not given", "give the argument max_length, or --max-length N")
+                raise CannotJudge("max_length is not given", f"give {context.way_to_give('max_length')}")
             return self.max_length - 1
         if role not in IDS:
             return 0

@@ -159,3 +159,24 @@ def test_a_source_s_column_may_be_absent_where_none_of_its_rows_are(tmp_path: Pa
     assert not result.success
     assert result.unjudged is not None
     assert "source code in b.parquet" in result.unjudged.missing
+
+
+@pytest.mark.parametrize(
+    ("expectation", "arguments"),
+    [
+        (LENGTHS, {}),
+        ("expect_dtypes_to_fit", {"column": "position_ids"}),
+        ("expect_eos_at_document_ends", {"stop_ids": [2]}),
+    ],
+)
+def test_an_option_is_told_where_the_suite_would_take_it(expectation: str, arguments: dict[str, Any]):
+    rows = table_of(input_ids=[[1, 3]], position_ids=[[0, 1]])
+    for parameter, option in (("max_length", True), ("other", False)):
+        suite = {
+            "suite_parameters": {parameter: None},
+            "expectations": [{"type": expectation, "kwargs": arguments}],
+        }
+        told = dataguard.validate(rows, suite=suite).results[0]
+        text = f"{told.unjudged} {told.details}"
+        assert ("--max-length N" in text) is option
+        assert ("the argument max_length in the suite" in text) is not option

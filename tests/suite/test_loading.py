@@ -263,6 +263,7 @@ def test_refuses_settings_of_a_suite_that_cannot_be(settings: Any, says: str) ->
         ({"when": "labels"}, "it must be a list"),
         ({"when": ["lables"]}, "did you mean labels?"),
         ({"when": ["limits"]}, "did you mean limit?"),
+        ({"when": ["column"]}, "when cannot name"),
         ({"quarantine": ["info"]}, "has no key quarantine"),
     ],
 )
@@ -315,7 +316,9 @@ class TestParameters:
         error = refused(self.SUITE, deph=3, depth=3)
         assert "the suite has no parameter deph" in error.what
         assert error.fix == "did you mean depth?"
-        assert "has no parameters" in str(refused(suite_of(PEARS), depth=3).fix)
+        error = refused(suite_of(PEARS), depth=3)
+        assert "has no parameters" in str(error.fix)
+        assert "{$PARAMETER: depth}" in str(error.why)
 
     @pytest.mark.parametrize("value", [{"$PARAMETER": "a", "b": 1}, {"$PARAMETER": 3}, {"$PARAMETER": ""}])
     def test_one_that_is_no_parameter_is_refused(self, value: object) -> None:
