@@ -50,9 +50,9 @@ class ShardFacts:
         return self.schema.field(self.roles[role]).type
 
     def has(self, role: str) -> bool:
-        """Whether a column plays a role. One class a row (classification) is no column of labels for tokens."""
+        """Whether a column plays a role. One class a row (classification) is no column of labels for tokens; nulls may be."""
         kind = self.type_of(role)
-        return kind is not None and (role_of(role) not in PER_TOKEN or is_list(kind))
+        return kind is not None and (role_of(role) not in PER_TOKEN or is_list(kind) or pa.types.is_null(kind))
 
     def unread(self, metrics: Iterable[Metric]) -> str | None:
         """Return, in words, the first column that metrics read and that is not there, or not of a type that they can read."""

@@ -71,9 +71,11 @@ class ExpectDtypesToFit(Expectation):
     def _fault(self, kind: pa.DataType, highest: int) -> tuple[str, str] | None:
         """Return the reason why a type does not fit, and that in words."""
         inner, role = kind.value_type if is_list(kind) else kind, role_of(self.column)
-        if pa.types.is_null(inner) or (is_list(kind) and role in MASKS and pa.types.is_boolean(inner)):
+        if is_list(kind) and (pa.types.is_null(inner) or (role in MASKS and pa.types.is_boolean(inner))):
             return None
-        if not is_list(kind) or not pa.types.is_integer(inner):
+        if not is_list(kind) or not pa.types.is_integer(
+            inner
+        ):  # of which type a column of bare nulls is, nobody can say
             return "not_integer", f"{kind} is no list of integers"
         signed = pa.types.is_signed_integer(inner)
         top = 2 ** (inner.bit_width - signed) - 1
