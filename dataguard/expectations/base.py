@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataguard.expectations.context import Context, MetricTable
+from dataguard.expectations.context import NONE_INTACT, Context, MetricTable, ShardFacts
 from dataguard.metrics.base import Metric
 from dataguard.result import MOST_ENTRIES, Finding, Severity, Unjudged
 
@@ -49,6 +49,17 @@ class CannotJudge(Exception):
     def __init__(self, missing: str, fix: str) -> None:
         self.unjudged = Unjudged(missing, fix)
         super().__init__(missing)
+
+
+def intact_shards(context: Context) -> Sequence[ShardFacts]:
+    """Return the shards that can be judged.
+
+    Raises:
+        CannotJudge: There are none, so that nothing can be said of their columns.
+    """
+    if not context.intact:
+        raise CannotJudge(NONE_INTACT.missing, NONE_INTACT.fix)
+    return context.intact
 
 
 class Expectation(BaseModel):

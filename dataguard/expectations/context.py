@@ -116,7 +116,7 @@ class Context:
             return None
         if name == "source":
             fix = "give --column source=NAME, or put each source into a folder of its own"
-            return None if self.sources else Unjudged("the rows have no source", fix)
+            return None if self.sources else self._without("the rows have no source", fix)
         if name == "manifest":
             fix = "judge the whole folder that `datasets` (or the writer of an index.json) saved"
             return None if self.manifests else Unjudged("no manifest lies beside the shards", fix)
@@ -141,7 +141,11 @@ class Context:
         if any(self.has(role) for role in roles):
             return None
         fix = f"give --column {roles[0]}=NAME where it has another name"
-        return Unjudged(f"no shard has a column {' or '.join(roles)}", fix)
+        return self._without(f"no shard has a column {' or '.join(roles)}", fix)
+
+    def _without(self, missing: str, fix: str) -> Unjudged:
+        """Return what no row has; where there are no rows at all, that."""
+        return Unjudged(missing, fix) if self.intact else NONE_INTACT
 
     def _absent_of_vocabulary(self, name: str) -> Unjudged | None:
         vocabulary = self.vocabulary
@@ -166,6 +170,7 @@ class Context:
         return VOCABULARY_FIELDS[field]
 
 
+NONE_INTACT = Unjudged("no shard is intact", "see expect_shards_to_be_intact")
 SETTINGS = "in the suite or in dataguard.yaml"
 VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
     "limit": ("the size of the vocabulary is not known", "give --tokenizer PATH, --model DIR or --vocab-size N"),

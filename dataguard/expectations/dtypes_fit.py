@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import pyarrow as pa
 from pydantic import Field
 
-from dataguard.expectations.base import CannotJudge, Expectation, Level, Outcome
+from dataguard.expectations.base import CannotJudge, Expectation, Level, Outcome, intact_shards
 from dataguard.expectations.context import VOCABULARY_FIELDS, Context, MetricTable
 from dataguard.result import MOST_ENTRIES, Finding
 from dataguard.shards.roles import ATTENTION_MASK, INPUT_IDS, LABELS, is_list, role_of
@@ -33,9 +33,9 @@ class ExpectDtypesToFit(Expectation):
     ignore_index: int = -100
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
-        highest = self._highest(context)
+        intact, highest = intact_shards(context), self._highest(context)
         found = []
-        judged = [(shard, kind) for shard in context.intact if (kind := shard.type_of(self.column)) is not None]
+        judged = [(shard, kind) for shard in intact if (kind := shard.type_of(self.column)) is not None]
         if not judged:
             raise CannotJudge(f"no shard has a column {self.column}", f"give --column {self.column}=NAME")
         for shard, kind in judged:
