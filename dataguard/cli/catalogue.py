@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,40 +39,40 @@ def catalogue(
         list[str] | None,
         typer.Option("--plugin", metavar="MODULE", help="Tell of a plugin's expectations too; it is imported."),
     ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file too, as JSON.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors, and --json.")] = False,
 ) -> None:
     """List the expectations; of one, its arguments, defaults and reasons."""
-    if metrics:
-        _list_metrics(type, as_json=as_json)
-        return
-    import json
+    from dataguard.cli.documents import deliver
 
+    described, text = _metrics(type) if metrics else _expectations(type, plugins or ())
+    deliver(described if type is None else described[0], text, out=out, as_json=as_json, quiet=quiet)
+
+
+def _expectations(type: str | None, plugins: Sequence[str]) -> tuple[list[dict[str, Any]], str]:
+    """Return what there is to say of all expectations, or of one, and that for people."""
     from rich.console import Console
 
-    from dataguard.cli.streams import Sheet, say
+    from dataguard.cli.streams import Sheet
     from dataguard.suite.plugins import Known
 
-    known = Known(plugins or ())
+    known = Known(plugins)
     if type is not None and type not in known:
         raise UsageError(f"no expectation is called {type}", fix=nearest(type, known))
     chosen = {type: known[type]} if type is not None else known.loaded()
     described = [_described(each) for each in chosen.values()]
-    if as_json:
-        say(json.dumps(described if type is None else described[0], indent=2, ensure_ascii=False) + "\n", sys.stdout)
-        return
     sheet = Sheet(sys.stdout)
     for each in described:
         _print(each, Console(file=sheet, highlight=False), whole=type is not None)
-    say(sheet.text(), sys.stdout)
+    return described, sheet.text()
 
 
-def _list_metrics(name: str | None, *, as_json: bool) -> None:
-    """Tell of every number that has a name, or of one."""
-    import json
-
+def _metrics(name: str | None) -> tuple[list[dict[str, Any]], str]:
+    """Return what there is to say of every number that has a name, or of one, and that for people."""
     from rich.console import Console
 
-    from dataguard.cli.streams import Sheet, say
+    from dataguard.cli.streams import Sheet
     from dataguard.metrics.named import NUMBERS
     from dataguard.reports.page import Page
 
@@ -78,16 +80,13 @@ def _list_metrics(name: str | None, *, as_json: bool) -> None:
         raise UsageError(f"no metric is called {name}", fix=nearest(name, NUMBERS))
     chosen = NUMBERS if name is None else {name: NUMBERS[name]}
     described = [{"metric": each, "what": of.meaning, "needs": list(of.needs)} for each, of in chosen.items()]
-    if as_json:
-        say(json.dumps(described if name is None else described[0], indent=2, ensure_ascii=False) + "\n", sys.stdout)
-        return
     sheet = Sheet(sys.stdout)
     page = Page(Console(file=sheet, highlight=False))
     width = max(map(len, NUMBERS)) + 2
     for each, of in chosen.items():
         needs = f" (needs {', '.join(of.needs)})" if of.needs else ""
         page.labelled(each, f"{of.meaning}{needs}", "cyan", width)
-    say(sheet.text(), sys.stdout)
+    return described, sheet.text()
 
 
 def _described(kind: type[Expectation]) -> dict[str, Any]:

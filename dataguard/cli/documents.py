@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ from dataguard.cli.streams import say
 from dataguard.errors import OutputError
 
 
-def deliver(document: Mapping[str, Any], text: str, *, out: Path | None, as_json: bool, quiet: bool) -> None:
+def deliver(
+    document: Mapping[str, Any] | Sequence[Any], text: str, *, out: Path | None, as_json: bool, quiet: bool
+) -> None:
     """Write a document to a file, where one is named, and print it or what it says.
 
     Args:

@@ -36,8 +36,10 @@ def fingerprint(
     """
     from dataguard.cli.documents import deliver
     from dataguard.vocabulary.loading import load_vocabulary
+    from dataguard.vocabulary.paths import resolve
 
-    known = load_vocabulary(tokenizer=tokenizer, model=None, given={}, vocab_size=None)
+    path = resolve(tokenizer, what="tokenizer", option="TOKENIZER")
+    known = load_vocabulary(tokenizer=path, model=None, given={}, vocab_size=None)
     special = dict(sorted(known.tokenizer_ids.items()))
     document = {"fingerprint": known.fingerprint, "size": known.size, "base_size": known.base_size, "special": special}
     deliver(document, f"{known.fingerprint}\n", out=out, as_json=as_json, quiet=quiet)

@@ -32,7 +32,7 @@ def store(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors, and --json.")] = False,
 ) -> None:
     """Show how much is kept between runs, and remove the oldest of it where asked to."""
-    limit = None if prune is None else size_of(prune)
+    limit = None if prune is None else size_of("--prune", prune)
 
     from dataguard.cli.documents import deliver
     from dataguard.reports.text import counted, size

@@ -218,7 +218,7 @@ def validate(
         "head": head,
         "out": out,
         "quarantine": quarantine,
-        "quarantine_limit": size_of(quarantine_limit),
+        "quarantine_limit": size_of("--quarantine-limit", quarantine_limit),
         "clean": clean,
         "store": None if no_store else store or "auto",
         "reports": names_of(report),

@@ -31,17 +31,15 @@ FORMS = {"--set": ("NAME=VALUE", "max_length=2048"), "--column": ("ROLE=NAME", "
 """How the options that are mappings are given, and an example of each."""
 
 
-def size_of(text: str) -> int:
-    """Return a number of bytes: 10GiB, 1.5 GiB, 500MB, 4096.
+def size_of(option: str, text: str) -> int:
+    """Return the number of bytes that an option is given: 10GiB, 1.5 GiB, 500MB, 4096.
 
     Raises:
         UsageError: The text is no size.
     """
     size = bytes_of(text)
     if size is None:
-        raise UsageError(
-            f"{text!r} is no size", where="--quarantine-limit", fix="give a size such as 10GiB, 500MB or 0"
-        )
+        raise UsageError(f"{text!r} is no size", where=option, fix="give a size such as 10GiB, 500MB or 0")
     return size
 
 

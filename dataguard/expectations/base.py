@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataguard.expectations.context import Context, MetricTable
+from dataguard.expectations.context import NONE_INTACT, Context, MetricTable, ShardFacts
 from dataguard.metrics.base import Metric
 from dataguard.result import MOST_ENTRIES, Finding, Severity, Unjudged
 
@@ -49,6 +49,17 @@ class CannotJudge(Exception):
     def __init__(self, missing: str, fix: str) -> None:
         self.unjudged = Unjudged(missing, fix)
         super().__init__(missing)
+
+
+def intact_shards(context: Context) -> Sequence[ShardFacts]:
+    """Return the shards that can be judged.
+
+    Raises:
+        CannotJudge: There are none, so that nothing can be said of their columns.
+    """
+    if not context.intact:
+        raise CannotJudge(NONE_INTACT.missing, NONE_INTACT.fix)
+    return context.intact
 
 
 class Expectation(BaseModel):
@@ -178,7 +189,40 @@ class RowExpectation(Expectation):
             )
         return whole
 
+    def _unjudged(self, table: MetricTable, context: Context) -> Unjudged | None:
+        """Return what is missing where some rows cannot be judged, with the arguments of their source too.
+
+        Raises:
+            CannotJudge: A source's arguments need what is not known.
+        """
+        found = [self.unknown(context)]
+        for source, variant in self.variants().items():
+            if source in context.sources:
+                given = variant.model_dump(exclude={"column"})
+                for name in variant.needs(context):
+                    if (absent := context.absent(name, given)) is not None:
+                        raise CannotJudge(f"{absent.missing}, for the source {source}", absent.fix)
+                found += [variant.unknown(context), variant.unread(source, table, context)]
+        return next((each for each in found if each is not None), None)
+
+    def unread(self, source: str, table: MetricTable, context: Context) -> Unjudged | None:
+        """Return which shard with rows of a source lacks what is read of them with these arguments."""
+        lacking = {
+            place: role
+            for place, shard in enumerate(context.shards)
+            if shard.fault is None and (role := shard.unread(self.metrics(context))) is not None
+        }
+        if not lacking:
+            return None
+        here = (pl.col("source") == context.sources.index(source)) & pl.col("shard").is_in(list(lacking))
+        first = table.collect(pl.col("shard").filter(here).min().alias("shard"))["shard"]
+        if first is None:
+            return None
+        missing = f"the rows of source {source} in {context.shards[first].name} cannot be judged: {lacking[first]}"
+        return Unjudged(missing, "name the right column in by_source, or with --column ROLE=NAME")
+
     def judge(self, table: MetricTable, context: Context) -> Outcome:
+        unjudged = self._unjudged(table, context)
         how = self.judgement_by_source(context, table)
         nothing = pl.lit(None)
         judged = table.frame.with_columns(
@@ -206,7 +250,7 @@ class RowExpectation(Expectation):
             findings=row_findings(unexpected, context, self.column),
             details={key: value for key, value in details.items() if value},
             unexpected=unexpected,
-            unjudged=self.unknown(context),
+            unjudged=unjudged,
         )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from dataguard.expectations.base import Expectation, Level, Outcome
+from dataguard.expectations.base import Expectation, Level, Outcome, intact_shards
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.result import MOST_ENTRIES, Finding
 
@@ -21,15 +21,16 @@ class ExpectColumnsToExist(Expectation):
     columns: Annotated[tuple[str, ...], Field(min_length=1)]
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
+        intact = intact_shards(context)
         missing = [
             Finding(shard=shard.name, column=column, reason="missing_column")
-            for shard in context.intact
+            for shard in intact
             for column in self.columns
             if column not in shard.roles
         ]
         return Outcome(
             success=not missing,
-            element_count=len(context.intact),
+            element_count=len(intact),
             unexpected_count=len({each.shard for each in missing}),
             missing_count=0,
             findings=tuple(missing[:MOST_ENTRIES]),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
-from dataguard.metrics.base import Attention
+from dataguard.metrics.base import Attention, Metric
 from dataguard.metrics.documents import TELLING
 from dataguard.result import Unjudged
 from dataguard.shards.manifest import Manifest
@@ -50,9 +50,20 @@ class ShardFacts:
         return self.schema.field(self.roles[role]).type
 
     def has(self, role: str) -> bool:
-        """Whether a column plays a role. One class a row (classification) is no column of labels for tokens."""
+        """Whether a column plays a role. One class a row (classification) is no column of labels for tokens; nulls may be."""
         kind = self.type_of(role)
-        return kind is not None and (role_of(role) not in PER_TOKEN or is_list(kind))
+        return kind is not None and (role_of(role) not in PER_TOKEN or is_list(kind) or pa.types.is_null(kind))
+
+    def unread(self, metrics: Iterable[Metric]) -> str | None:
+        """Return, in words, the first column that metrics read and that is not there, or not of a type that they can read."""
+        types = {role: kind for role in self.roles if (kind := self.type_of(role)) is not None}
+        for metric in metrics:
+            for role in (*metric.reads(), *metric.may_read()):
+                if role in types and not metric.accepts(role, types[role]):
+                    return f"column {self.roles[role]} is {types[role]}"
+                if role not in types and role in metric.reads():
+                    return f"no column {role}"
+        return None
 
     def can_read(self, role: str) -> bool:
         """Whether the column of a role holds lists of whole numbers (or booleans), or nothing but nulls."""
@@ -101,19 +112,28 @@ class Context:
                 `causal`, `manifest`, `documents`, `boundaries`, or an argument of the expectation.
             given: The expectation's arguments.
         """
-        if name in given:
-            return None if given[name] is not None else _not_given(name)
+        if given.get(name) is not None:
+            return None
         if name == "source":
             fix = "give --column source=NAME, or put each source into a folder of its own"
-            return None if self.sources else Unjudged("the rows have no source", fix)
+            return None if self.sources else self._without("the rows have no source", fix)
         if name == "manifest":
             fix = "judge the whole folder that `datasets` (or the writer of an index.json) saved"
             return None if self.manifests else Unjudged("no manifest lies beside the shards", fix)
-        if name in VOCABULARY_FIELDS:
+        if name in VOCABULARY_FIELDS:  # also where the argument of that name is null: it then takes the vocabulary's
             return self._absent_of_vocabulary(name)
-        if name in self.parameters and not self.has(name):
-            return _not_given(name) if self.parameters[name] is None else None
+        if name in given or (name in self.parameters and not self.has(name)):
+            return None if name not in given and self.parameters[name] is not None else self._not_given(name)
         return self._absent_column(name)
+
+    def _not_given(self, name: str) -> Unjudged:
+        return Unjudged(f"{name} is not given", f"give {self.way_to_give(name)}")
+
+    def way_to_give(self, name: str) -> str:
+        """Return the option that gives an argument; the suite, where it has no parameter of that name."""
+        if name not in self.parameters:
+            return f"the argument {name} in the suite"
+        return "--max-length N" if name == "max_length" else f"--set {name}=VALUE"
 
     def _absent_column(self, name: str) -> Unjudged | None:
         """Return that there is no such column, or none of several of which one is enough."""
@@ -121,7 +141,11 @@ class Context:
         if any(self.has(role) for role in roles):
             return None
         fix = f"give --column {roles[0]}=NAME where it has another name"
-        return Unjudged(f"no shard has a column {' or '.join(roles)}", fix)
+        return self._without(f"no shard has a column {' or '.join(roles)}", fix)
+
+    def _without(self, missing: str, fix: str) -> Unjudged:
+        """Return what no row has; where there are no rows at all, that."""
+        return Unjudged(missing, fix) if self.intact else NONE_INTACT
 
     def _absent_of_vocabulary(self, name: str) -> Unjudged | None:
         vocabulary = self.vocabulary
@@ -146,11 +170,7 @@ class Context:
         return VOCABULARY_FIELDS[field]
 
 
-def _not_given(name: str) -> Unjudged:
-    option = "--max-length N" if name == "max_length" else f"--set {name}=VALUE"
-    return Unjudged(f"{name} is not given", f"give {option}")
-
-
+NONE_INTACT = Unjudged("no shard is intact", "see expect_shards_to_be_intact")
 SETTINGS = "in the suite or in dataguard.yaml"
 VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
     "limit": ("the size of the vocabulary is not known", "give --tokenizer PATH, --model DIR or --vocab-size N"),
@@ -177,10 +197,15 @@ NAMES_FOR_WHEN = frozenset(VOCABULARY_FIELDS) | frozenset(ROLES) | frozenset(COL
 """What `when` may name beside an expectation's own arguments, the suite's parameters and prefixed roles."""
 
 
+def names_for_when(arguments: Iterable[str], parameters: Iterable[str]) -> frozenset[str]:
+    """Return what `meta.dataguard.when` may name; `column` is none: it always has a value, and says nothing of the data."""
+    return (NAMES_FOR_WHEN | set(arguments) | set(parameters)) - {"column"}
+
+
 def known_for_when(name: str, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> bool:
     """Whether `meta.dataguard.when` may name this."""
     prefixed = "_" in name and role_of(name) != name and name.endswith(tuple(ROLES))
-    return name in NAMES_FOR_WHEN or name in arguments or name in parameters or prefixed
+    return name in names_for_when(arguments, parameters) or prefixed
 
 
 @dataclass(frozen=True)

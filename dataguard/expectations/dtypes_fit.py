@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import pyarrow as pa
 from pydantic import Field
 
-from dataguard.expectations.base import CannotJudge, Expectation, Level, Outcome
+from dataguard.expectations.base import CannotJudge, Expectation, Level, Outcome, intact_shards
 from dataguard.expectations.context import VOCABULARY_FIELDS, Context, MetricTable
 from dataguard.result import MOST_ENTRIES, Finding
 from dataguard.shards.roles import ATTENTION_MASK, INPUT_IDS, LABELS, is_list, role_of
@@ -33,9 +33,9 @@ class ExpectDtypesToFit(Expectation):
     ignore_index: int = -100
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
-        highest = self._highest(context)
+        intact, highest = intact_shards(context), self._highest(context)
         found = []
-        judged = [(shard, kind) for shard in context.intact if (kind := shard.type_of(self.column)) is not None]
+        judged = [(shard, kind) for shard in intact if (kind := shard.type_of(self.column)) is not None]
         if not judged:
             raise CannotJudge(f"no shard has a column {self.column}", f"give --column {self.column}=NAME")
         for shard, kind in judged:
@@ -59,7 +59,7 @@ class ExpectDtypesToFit(Expectation):
         role = role_of(self.column)
         if role == "position_ids":
             if self.max_length is None:
-                raise CannotJudge("max_length is not given", "give the argument max_length, or --max-length N")
+                raise CannotJudge("max_length is not given", f"give {context.way_to_give('max_length')}")
             return self.max_length - 1
         if role not in IDS:
             return 0
@@ -71,9 +71,11 @@ class ExpectDtypesToFit(Expectation):
     def _fault(self, kind: pa.DataType, highest: int) -> tuple[str, str] | None:
         """Return the reason why a type does not fit, and that in words."""
         inner, role = kind.value_type if is_list(kind) else kind, role_of(self.column)
-        if pa.types.is_null(inner) or (is_list(kind) and role in MASKS and pa.types.is_boolean(inner)):
+        if is_list(kind) and (pa.types.is_null(inner) or (role in MASKS and pa.types.is_boolean(inner))):
             return None
-        if not is_list(kind) or not pa.types.is_integer(inner):
+        if not is_list(kind) or not pa.types.is_integer(
+            inner
+        ):  # of which type a column of bare nulls is, nobody can say
             return "not_integer", f"{kind} is no list of integers"
         signed = pa.types.is_signed_integer(inner)
         top = 2 ** (inner.bit_width - signed) - 1

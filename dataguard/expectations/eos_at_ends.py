@@ -56,4 +56,5 @@ class ExpectEosAtDocumentEnds(RowExpectation):
         lacking = (pl.col("reason") == "missing_eos").sum()
         if not judged.select(lacking.alias("rows")).collect(engine="streaming").item():
             return {}
-        return {"hints": ["max_length is not given, so that no row counts as truncated: give it, or --max-length N"]}
+        how = context.way_to_give("max_length")
+        return {"hints": [f"max_length is not given, so that no row counts as truncated: give {how}"]}

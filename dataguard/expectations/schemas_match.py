@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from dataguard.expectations.base import Expectation, Level, Outcome
+from dataguard.expectations.base import Expectation, Level, Outcome, intact_shards
 from dataguard.expectations.context import Context, MetricTable, ShardFacts
 from dataguard.result import MOST_ENTRIES, Finding
 from dataguard.shards.roles import is_list
@@ -34,7 +34,7 @@ class ExpectSchemasToMatch(Expectation):
     value_name: ClassVar[str] = "type"
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
-        shards = [(shard, _types(shard)) for shard in context.intact if shard.schema is not None]
+        shards = [(shard, _types(shard)) for shard in intact_shards(context) if shard.schema is not None]
         columns = dict.fromkeys(name for _, types in shards for name in types)
         found: list[Finding] = []
         layouts: dict[str, dict[str, int]] = {}

@@ -46,6 +46,6 @@ class ExpectSequenceLengthsToBeBetween(RowExpectation):
         if self.multiple_of is not None:
             cases.append((length % self.multiple_of != 0, "not_multiple"))
         if not cases:
-            fix = "give one of the arguments min_length, max_length and multiple_of (or --max-length N)"
+            fix = f"give min_length, multiple_of or {context.way_to_give('max_length')}"
             raise CannotJudge("no length is asked for", fix)
         return Judgement(missing=null_or_empty(self.column), reason=first_reason(*cases), value=stored)

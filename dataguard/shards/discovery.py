@@ -8,6 +8,7 @@ are no tables are none.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +25,9 @@ from dataguard.shards.sniffing import HEAD, SHARDS, TABLES, Kind, recognise
 _MOST_TOLD = 10
 _SHORTEST = 8
 """Bytes below which a file without a shard's suffix is not looked at: half a magic is no shard."""
+
+_REMOTE = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/([^/].*)")
+"""An address (s3://bucket/folder) as a path has it, which makes one slash of two."""
 
 
 @dataclass(frozen=True)
@@ -260,6 +264,9 @@ def _manifests(arguments: Sequence[_Argument], shards: Sequence[Shard], more: in
 
 
 def _missing(path: Path) -> DataError:
+    if remote := _REMOTE.fullmatch(str(path)):
+        what, fix = "DATA must be on this machine", "copy or mount it, and name the local folder"
+        return DataError(what, where=f"{remote[1]}://{remote[2]}", why=f"{remote[1]} is not read yet", fix=fix)
     whole = path.absolute()
     there = next((parent for parent in whole.parents if is_folder(parent)), whole.parent)
     first = whole.relative_to(there).parts[0]

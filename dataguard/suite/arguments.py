@@ -133,8 +133,10 @@ def objection(
     name = str(first["loc"][0])
     if first["type"] == "missing" and len(first["loc"]) == 1:
         return spot.error(f"{owner} needs the argument {name}", fix=f"give {name} under kwargs")
-    # A union objects once for each of its types.
+    # A union objects once for each of its types; a list with a wrong item is also too short without it.
     same = [each for each in errors if each["loc"][:1] == first["loc"][:1]]
+    if first["type"] != "too_short":
+        same = [each for each in same if each["type"] != "too_short"]
     where, got = _value_at(values, first["loc"], spot)
     origin = f" (parameter {parameters[name]})" if name in parameters else ""
     fix = nearest_allowed(same, got) or (descriptions or {}).get(name)

@@ -53,8 +53,9 @@ def refuse_unused(given: Collection[str], known: Collection[str], spot: Spot) ->
     """
     for name in given:
         if name not in known:
-            why = "it is neither declared in suite_parameters nor used as {$PARAMETER: NAME}"
-            fix = nearest(name, known) if known else "leave it out: this suite has no parameters"
+            why = f"it is neither declared in suite_parameters nor used as {{{KEY}: {name}}}"
+            none = "use it so where the suite should take it, or leave it out: this suite has no parameters"
+            fix = nearest(name, known) if known else none
             raise spot.error(f"the suite has no parameter {name}", why=why, fix=fix)
 
 

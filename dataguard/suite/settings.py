@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dataguard.errors import VocabularyError, nearest
 from dataguard.expectations.base import Expectation
-from dataguard.expectations.context import NAMES_FOR_WHEN, known_for_when
+from dataguard.expectations.context import known_for_when, names_for_when
 from dataguard.result import Severity
 from dataguard.shards.roles import ROLES, is_role
 from dataguard.suite.arguments import check
@@ -93,7 +93,7 @@ def when_of(
     names = ExpectationSettings.model_validate(own).when
     for number, name in enumerate(names):
         if not known_for_when(name, kind.model_fields, parameters):
-            known = NAMES_FOR_WHEN | set(kind.model_fields) | set(parameters)
+            known = names_for_when(kind.model_fields, parameters)
             raise (spot / "when" / number).error(f"when cannot name {shown(name)}", fix=nearest(name, known))
     return tuple(dict.fromkeys(names))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+import typer
 
-from dataguard.cli import run
+from dataguard.cli import app, run
 from dataguard.expectations import EXPECTATIONS
 from dataguard.metrics.named import NUMBERS
 
@@ -52,3 +54,19 @@ def test_tells_of_one_metric_and_refuses_one_that_is_not_there(capsys: pytest.Ca
 def test_metrics_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     run(["catalogue", "--metrics", "--json"])
     assert [each["metric"] for each in json.loads(capsys.readouterr().out)] == list(NUMBERS)
+
+
+def test_a_file_holds_what_json_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place, arguments in enumerate((["expect_rows_to_be_unique"], ["--metrics"], [])):
+        file = tmp_path / f"{place}.json"
+        assert run(["catalogue", *arguments, "--quiet", "--out", str(file)]) == 0
+        assert capsys.readouterr().out == ""
+        run(["catalogue", *arguments, "--json"])
+        assert file.read_text(encoding="utf-8") == capsys.readouterr().out
+
+
+def test_every_command_takes_out_json_and_quiet() -> None:
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # it is a group
+    for name, command in commands.items():
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert options >= {"--out", "--json", "--quiet"}, name

@@ -58,4 +58,5 @@ def test_what_is_no_tokenizer_is_2(tmp_path: Path, name: str, content: str | Non
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+    assert "--tokenizer" not in done.stderr  # an option that this command does not have
     assert done.stdout == ""

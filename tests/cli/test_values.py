@@ -24,13 +24,15 @@ from dataguard.errors import UsageError
     ],
 )
 def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
-    assert size_of(text) == size
+    assert size_of("--prune", text) == size
 
 
 @pytest.mark.parametrize("text", ["", "big", "-1", "10XB", "1,5GiB", "GiB", "1e3", "0x10"])
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="no size"):
-        size_of(text)
+    for option in ("--quarantine-limit", "--prune"):
+        with pytest.raises(UsageError, match="no size") as caught:
+            size_of(option, text)
+        assert caught.value.where == option
 
 
 @pytest.mark.parametrize(

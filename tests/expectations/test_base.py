@@ -126,3 +126,57 @@ def test_a_shard_that_cannot_be_read_does_not_stop_the_judgement_of_the_others(t
     result = judged("expect_rows_not_to_be_periodic", tmp_path)
     assert result.unjudged is not None
     assert [(each.shard, each.detail) for each in result.findings] == [("b.parquet", "period 1")]
+
+
+@pytest.mark.parametrize(
+    ("expectation", "arguments", "variant", "missing"),
+    [
+        ("expect_token_ids_to_be_in_vocabulary", {"limit": 9}, {"limit": None}, "the size of the vocabulary"),
+        ("expect_labels_to_be_in_vocabulary", {"limit": 9}, {"limit": None}, "the size of the vocabulary"),
+        ("expect_eos_at_document_ends", {"stop_ids": [2]}, {"stop_ids": None}, "the eos id is not known"),
+        ("expect_rows_to_contain_tokens", {"tokens": [2]}, {"count_column": "images"}, "no column images"),
+        ("expect_columns_to_have_equal_lengths", {}, {"columns": ["input_ids", "mask"]}, "no column mask"),
+    ],
+)
+def test_what_only_a_source_s_arguments_need_is_never_a_pass_without_it(
+    expectation: str, arguments: dict[str, Any], variant: dict[str, Any], missing: str
+):
+    rows = {"input_ids": [[1, 2], [3, 2]], "labels": [[1, 2], [3, 2]], "source": ["web", "code"]}
+    result = judged(expectation, rows, by_source={"code": variant}, **arguments)
+    assert not result.success
+    assert result.unjudged is not None
+    assert missing in result.unjudged.missing
+    assert judged(expectation, rows, by_source={"no such": variant}, **arguments).success
+
+
+def test_a_source_s_column_may_be_absent_where_none_of_its_rows_are(tmp_path: Path):
+    pq.write_table(table_of(input_ids=[[2, 2]], images=[2], source=["code"]), tmp_path / "a.parquet")
+    pq.write_table(table_of(input_ids=[[2, 3]], source=["web"]), tmp_path / "b.parquet")
+    arguments = {"tokens": [2], "by_source": {"code": {"count_column": "images"}}}
+    assert judged("expect_rows_to_contain_tokens", tmp_path, **arguments).success
+    pq.write_table(table_of(input_ids=[[2, 3]], source=["code"]), tmp_path / "b.parquet")
+    result = judged("expect_rows_to_contain_tokens", tmp_path, **arguments)
+    assert not result.success
+    assert result.unjudged is not None
+    assert "source code in b.parquet" in result.unjudged.missing
+
+
+@pytest.mark.parametrize(
+    ("expectation", "arguments"),
+    [
+        (LENGTHS, {}),
+        ("expect_dtypes_to_fit", {"column": "position_ids"}),
+        ("expect_eos_at_document_ends", {"stop_ids": [2]}),
+    ],
+)
+def test_an_option_is_told_where_the_suite_would_take_it(expectation: str, arguments: dict[str, Any]):
+    rows = table_of(input_ids=[[1, 3]], position_ids=[[0, 1]])
+    for parameter, option in (("max_length", True), ("other", False)):
+        suite = {
+            "suite_parameters": {parameter: None},
+            "expectations": [{"type": expectation, "kwargs": arguments}],
+        }
+        told = dataguard.validate(rows, suite=suite).results[0]
+        text = f"{told.unjudged} {told.details}"
+        assert ("--max-length N" in text) is option
+        assert ("the argument max_length in the suite" in text) is not option

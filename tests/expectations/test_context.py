@@ -75,6 +75,29 @@ def test_roles_sources_arguments_and_parameters():
     assert context(parameters={"max_length": 8}).absent("max_length", {}) is None
 
 
+def test_an_argument_that_is_null_takes_the_vocabulary_s_and_is_not_absent():
+    assert context(Vocabulary(size=100)).absent("limit", {"limit": None}) is None
+    assert context().absent("limit", {"limit": 8}) is None
+    absent = context().absent("limit", {"limit": None})
+    assert absent is not None
+    assert absent.missing == "the size of the vocabulary is not known"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "fix"),
+    [
+        ("max_length", {"max_length": None}, "give --max-length N"),
+        ("depth", {"depth": None}, "give --set depth=VALUE"),
+        ("max_length", {}, "give the argument max_length in the suite"),
+        ("depth", {"other": 3}, "give the argument depth in the suite"),
+    ],
+)
+def test_an_option_is_named_where_the_suite_has_the_parameter(name: str, parameters: dict[str, Any], fix: str):
+    absent = context(parameters=parameters).absent(name, {name: None})
+    assert absent is not None
+    assert absent.fix == fix
+
+
 def test_a_mask_token_makes_labels_doubtful():
     assert context(Vocabulary(mask=103)).absent("causal", {}) is not None
     assert context().absent("causal", {}) is None
@@ -95,7 +118,15 @@ def test_padding_is_inferred_only_from_a_pad_of_its_own(vocabulary: Vocabulary, 
 
 @pytest.mark.parametrize(
     ("name", "known"),
-    [("labels", True), ("chosen_labels", True), ("pad", True), ("mine", True), ("asked", True), ("label", False)],
+    [
+        ("labels", True),
+        ("chosen_labels", True),
+        ("pad", True),
+        ("mine", True),
+        ("asked", True),
+        ("label", False),
+        ("column", False),
+    ],
 )
 def test_what_when_may_name(name: str, known: bool):
-    assert known_for_when(name, {"mine": None}, {"asked": None}) is known
+    assert known_for_when(name, {"mine": None, "column": None}, {"asked": None}) is known

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import dataguard
 from tests.builders import judged, list_array, reasons, table_of
 
 FIT = "expect_dtypes_to_fit"
@@ -162,3 +163,23 @@ def test_a_shard_without_the_column_is_left_out(tmp_path: Path):
     result = judged(FIT, tmp_path, column="labels", vocabulary={"size": 100})
     assert result.success
     assert result.element_count == 1
+
+
+@pytest.mark.parametrize("column", ["input_ids", "attention_mask", "labels"])
+@pytest.mark.parametrize("vocabulary", [{}, {"size": 100}])
+def test_a_shard_whose_column_is_nothing_but_nulls_never_passes(
+    column: str, vocabulary: dict[str, int], tmp_path: Path
+):
+    whole = {"input_ids": [[5, 6], [6, 7]], "attention_mask": [[1, 1], [1, 1]], "labels": [[5, 6], [6, 7]]}
+    table = table_of(**whole)
+    pq.write_table(table, tmp_path / "a.parquet")
+    place = table.schema.get_field_index(column)
+    pq.write_table(table.set_column(place, column, pa.nulls(2)), tmp_path / "b.parquet")
+    for data in (tmp_path, tmp_path / "b.parquet"):
+        result = dataguard.validate(data, suite="sft", vocabulary=vocabulary or None)
+        told = [str(each.findings or each.unjudged) for each in result.results if not each.success]
+        assert not result.success
+        assert any("b.parquet" in text and "null" in text for text in told)
+        assert not any(
+            "no shard has a column" in each["missing"] and column in each["missing"] for each in result.meta["skipped"]
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -145,3 +146,20 @@ def test_no_type_stops_a_judgement(kind: pa.DataType):
 def test_a_table_without_rows_holds():
     table = pa.table({name: list_array([]) for name in ("input_ids", "attention_mask", "labels")})
     assert all(result.success and result.element_count == 0 for result in judge_all(table).values())
+
+
+FILES = {"expect_shards_to_be_intact", "expect_shards_to_match_manifest", "expect_row_count_to_be_between"}
+"""Expectations that look at no column of a shard."""
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTATIONS.keys() - FILES))
+def test_where_no_shard_is_intact_it_is_unjudged_for_that_reason(name: str, tmp_path: Path):
+    (tmp_path / "train").mkdir()
+    (tmp_path / "train" / "a.parquet").write_bytes(b"")
+    arguments = {**JUDGED, "expect_columns_to_exist": {"columns": ["input_ids"]}}.get(name, {})
+    suite = {"name": "one", "expectations": [{"type": name, "kwargs": arguments}]}
+    result = dataguard.validate(tmp_path, suite=suite, tokenizer=byte_tokenizer(), max_length=None, jobs=1)
+    (found,) = (each for each in result.results if each.type == name)
+    assert not found.success
+    assert found.unjudged is not None
+    assert found.unjudged.missing == "no shard is intact"

@@ -256,6 +256,15 @@ def test_a_path_that_does_not_exist_is_an_error_that_says_where_it_ends(folder):
     assert caught.value.why == f"there is no no in {root}"
 
 
+@pytest.mark.parametrize(
+    "address", ["s3://bucket/data", "gs://bucket/a.arrow", "https://host/a.parquet", "hf://datasets/a/b"]
+)
+def test_an_address_is_told_to_be_one(address):
+    with pytest.raises(DataError, match="must be on this machine") as caught:
+        discover([Path(address)])
+    assert caught.value.where == address
+
+
 def test_no_shard_at_all_is_an_error_that_says_what_was_seen(folder):
     with pytest.raises(DataError, match=r"README\.md \(a sidecar\)"):
         discover([folder({"README.md": b"x"})])

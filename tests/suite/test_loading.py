@@ -186,6 +186,23 @@ def test_refuses_arguments_that_cannot_be(kwargs: dict[str, Any], says: str) -> 
     assert says in str(refused(suite_of(pears(**kwargs))))
 
 
+@pytest.mark.parametrize(
+    ("kind", "kwargs", "why"),
+    [
+        ("expect_rows_to_contain_tokens", {"tokens": ["a"]}, "it must be a whole number"),
+        ("expect_rows_to_contain_tokens", {"tokens": [5, "a"]}, "it must be a whole number"),
+        ("expect_eos_at_document_ends", {"stop_ids": ["a"]}, "it must be a whole number"),
+        ("expect_columns_to_exist", {"columns": [3]}, "it must be text"),
+        ("expect_columns_to_exist", {"columns": []}, "it must have at least 1 item, not 0"),
+        ("expect_truncation_to_be_consistent_across_sources", {"check": ["caps"]}, "it must be 'cap', 'side' or 'eos'"),
+    ],
+)
+def test_a_wrong_item_is_told_without_what_the_list_is_then_short_of(kind: str, kwargs: Any, why: str) -> None:
+    with pytest.raises(SuiteError) as caught:
+        load_suite(suite_of({"type": kind, "kwargs": kwargs}))
+    assert caught.value.why == why
+
+
 def test_a_dict_s_errors_name_the_place() -> None:
     error = refused(suite_of(PEARS, pears(by_source={"web": {"limit": 0}})))
     assert error.line is None
@@ -263,6 +280,7 @@ def test_refuses_settings_of_a_suite_that_cannot_be(settings: Any, says: str) ->
         ({"when": "labels"}, "it must be a list"),
         ({"when": ["lables"]}, "did you mean labels?"),
         ({"when": ["limits"]}, "did you mean limit?"),
+        ({"when": ["column"]}, "when cannot name"),
         ({"quarantine": ["info"]}, "has no key quarantine"),
     ],
 )
@@ -315,7 +333,9 @@ class TestParameters:
         error = refused(self.SUITE, deph=3, depth=3)
         assert "the suite has no parameter deph" in error.what
         assert error.fix == "did you mean depth?"
-        assert "has no parameters" in str(refused(suite_of(PEARS), depth=3).fix)
+        error = refused(suite_of(PEARS), depth=3)
+        assert "has no parameters" in str(error.fix)
+        assert "{$PARAMETER: depth}" in str(error.why)
 
     @pytest.mark.parametrize("value", [{"$PARAMETER": "a", "b": 1}, {"$PARAMETER": 3}, {"$PARAMETER": ""}])
     def test_one_that_is_no_parameter_is_refused(self, value: object) -> None:
