@@ -88,8 +88,8 @@ class ExpectRowsToBeUnique(RowExpectation):
 def _unexpected(copies: pl.LazyFrame, context: Context) -> pl.LazyFrame:
     """Return copies as `Outcome.unexpected` has them."""
     first, nothing = pl.col(_FIRST), pl.lit(None)
-    names = [shard.name for shard in context.shards]
-    shard = (first // (1 << _ROW_BITS)).replace_strict(range(len(names)), names, return_dtype=pl.String)
+    names = pl.Series([shard.name for shard in context.shards], dtype=pl.String)
+    shard = pl.lit(names).gather(first // (1 << _ROW_BITS))  # replace_strict would hold all rows (Polars 2.1)
     return copies.select(
         "shard",
         "row",

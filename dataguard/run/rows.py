@@ -56,5 +56,5 @@ class Rows:
 
     def _named(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Replace the place of each shard by its name."""
-        names = [shard.name for shard in self.context.shards]
-        return rows.with_columns(pl.col("shard").replace_strict(range(len(names)), names, return_dtype=pl.String))
+        names = pl.Series([shard.name for shard in self.context.shards], dtype=pl.String)
+        return rows.with_columns(shard=pl.lit(names).gather(pl.col("shard")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,24 +15,29 @@ from dataguard.expectations.divided import MOST_PARTS, Divided, Numbers, Scratch
 from dataguard.run.judge import Verdicts
 from dataguard.suite.model import Suite
 
+FEW = 1 << 16
+"""Faults that are put together in memory."""
 RANGE_ROWS = 1 << 19
-"""Rows of DATA whose faults are put together at once."""
+"""Rows of DATA whose faults are put together at once where there are more."""
 SCHEMA: Mapping[str, Any] = {
     "shard": pl.UInt32,
     "row": pl.Int64,
     "expectations": pl.List(pl.String),
     "reasons": pl.List(pl.String),
 }
-_ROW_BITS = 40
+_ROW_BITS, _WORD = 40, 64
 
 
 @dataclass(frozen=True)
 class _Found:
-    """The rows that one expectation found: shard, row, reason; `count` is None where it did not count them."""
+    """The rows that one expectation found: shard, row, reason."""
 
     type: str
     rows: pl.LazyFrame
-    count: int | None
+
+    def reasons(self) -> list[str]:
+        """Return the reasons that occur."""
+        return sorted(self.rows.select(pl.col("reason").unique()).collect(engine="streaming")["reason"].to_list())
 
 
 def rows_set_aside(
@@ -40,47 +45,46 @@ def rows_set_aside(
     suite: Suite,
     shards: Sequence[ShardFacts],
     scratch: Scratch | None,
+    *,
+    few: int = FEW,
     range_rows: int = RANGE_ROWS,
 ) -> pl.LazyFrame:
     """Return every row that is set aside, in the order of DATA: shard, row, expectations, reasons.
 
-    The two lists are in the order of the suite and of one length: each reason stands beside its expectation. Past
-    `range_rows` faults they are divided by where they stand, and put together range by range, so that memory does not grow
-    with their number.
+    The two lists are in the order of the suite and of one length: each reason stands beside its expectation. Past `few`
+    faults they are divided by where they stand, and put together range by range, so that memory does not grow with them.
 
     Args:
         shards: By their rows ranges are made about equally large.
         scratch: None for all in memory.
     """
-    found = [
-        _Found(result.type, frame, result.unexpected_count)
-        for result, frame in zip(verdicts.results, verdicts.unexpected, strict=True)
-        if frame is not None and result.severity in suite.quarantine and result.unexpected_count != 0
-    ]
+    found, count = [], 0
+    for result, frame in zip(verdicts.results, verdicts.unexpected, strict=True):
+        if frame is not None and result.severity in suite.quarantine and result.unexpected_count != 0:
+            found.append(_Found(result.type, frame))
+            count += few + 1 if result.unexpected_count is None else result.unexpected_count
     if not found:
         return pl.LazyFrame(schema=SCHEMA)
-    count = sum(range_rows + 1 if each.count is None else each.count for each in found)
-    if scratch is None or count <= range_rows:
-        parts = [
-            each.rows.select("shard", "row", pl.lit(each.type).alias("expectations"), reasons="reason")
-            for each in found
-        ]
-        return _put_together(pl.concat(parts)).collect(engine="streaming").lazy()
+    if scratch is None or count <= few:
+        return _together(found).collect(engine="streaming").lazy()
+    faults = _Faults(found)
     starts = _starts(shards, range_rows)
-    reasons = [_reasons(each) for each in found]
     with Divided(scratch, len(starts)) as divided:
-        for number, each in enumerate(found):
-            _divide(each, number, reasons[number], starts, divided)
-        frames = (
-            _put_together(_spelled(faults, found, reasons)).collect()
-            for part in range(len(starts))
-            for faults in divided.read(part)
-        )
-        return kept(frames, scratch, range_rows, SCHEMA)
+
+        def take(batch: Numbers) -> None:
+            ranges = np.searchsorted(starts, batch["place"], side="right") - 1
+            divided.add(batch, ranges.astype(np.uint16))
+
+        for rows in faults.numbered():
+            each_batch(rows, take, range_rows)
+        ranges = (faults.rows(some) for part in range(len(starts)) for some in divided.read(part))
+        rows = kept(ranges, scratch, range_rows, {"shard": pl.UInt32, "row": pl.Int64, "fails": pl.UInt32})
+    return faults.told(rows)
 
 
-def _put_together(faults: pl.LazyFrame) -> pl.LazyFrame:
-    once = faults.unique(maintain_order=True)
+def _together(found: Sequence[_Found]) -> pl.LazyFrame:
+    parts = [each.rows.select("shard", "row", expectations=pl.lit(each.type), reasons="reason") for each in found]
+    once = pl.concat(parts).unique(maintain_order=True)
     rows = once.group_by("shard", "row", maintain_order=True).agg("expectations", "reasons")
     return rows.sort("shard", "row")
 
@@ -95,42 +99,74 @@ def _starts(shards: Sequence[ShardFacts], range_rows: int) -> npt.NDArray[np.int
     return np.asarray((shard << _ROW_BITS) + firsts - rows[shard], np.int64)
 
 
-def _reasons(found: _Found) -> list[str]:
-    return sorted(found.rows.select(pl.col("reason").unique()).collect(engine="streaming")["reason"].to_list())
+class _Faults:
+    """What rows fail, as numbers.
+
+    A fault is a reason of an expectation, numbered in the order of the suite; what a row fails altogether is one number
+    again, for rows fail the same few things: so that their names are put together once, not once a row.
+    """
+
+    def __init__(self, found: Sequence[_Found]) -> None:
+        self._found = [(each, each.reasons()) for each in found]
+        self._faults = [(each.type, reason) for each, reasons in self._found for reason in reasons]
+        self._words = -(-len(self._faults) // _WORD)
+        self._fails: dict[tuple[int, ...], int] = {}
+
+    def numbered(self) -> Iterator[pl.LazyFrame]:
+        """Yield what each expectation found: place (shard << 40 | row), fault."""
+        first = 0
+        for each, reasons in self._found:
+            numbered = enumerate(reasons, first)  # replace_strict would hold all rows (Polars 2.1)
+            yield each.rows.select(
+                place=pl.col("shard").cast(pl.Int64) * (1 << _ROW_BITS) + pl.col("row"),
+                fault=pl.coalesce([pl.when(reason=text).then(pl.lit(number, pl.UInt32)) for number, text in numbered]),
+            )
+            first += len(reasons)
+
+    def rows(self, faults: Numbers) -> pl.DataFrame:
+        """Return rows in order, with the number of what each fails: shard, row, fails.
+
+        Args:
+            faults: All those of the rows.
+        """
+        order = np.argsort(faults["place"])
+        place, fault = faults["place"][order], faults["fault"][order]
+        starts = np.flatnonzero(np.diff(place, prepend=-1))
+        bit = np.uint64(1) << (fault % _WORD).astype(np.uint64)
+        words = [
+            np.bitwise_or.reduceat(np.where(fault // _WORD == word, bit, np.uint64(0)), starts)
+            for word in range(self._words)
+        ]
+        if len(words) == 1:
+            distinct, which = np.unique(words[0], return_inverse=True)
+            sets = distinct[:, np.newaxis]
+        else:
+            sets, which = np.unique(np.stack(words, axis=1), axis=0, return_inverse=True)
+        numbers = [self._fails.setdefault(tuple(each), len(self._fails)) for each in sets.tolist()]
+        return pl.DataFrame(
+            {
+                "shard": (place[starts] >> _ROW_BITS).astype(np.uint32),
+                "row": place[starts] & ((1 << _ROW_BITS) - 1),
+                "fails": np.array(numbers, np.uint32)[which.reshape(-1)],
+            }
+        )
+
+    def told(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the names of what they fail."""
+        # The same reason of the same type, for another column or with other arguments, is told once.
+        named = [
+            list(dict.fromkeys(fault for number, fault in enumerate(self._faults) if _holds(words, number)))
+            for words in self._fails
+        ]
+        expectations, reasons = (
+            pl.Series([[fault[half] for fault in faults] for faults in named], dtype=pl.List(pl.String))
+            for half in (0, 1)
+        )
+        fails = pl.col("fails")
+        return rows.select(
+            "shard", "row", expectations=pl.lit(expectations).gather(fails), reasons=pl.lit(reasons).gather(fails)
+        )
 
 
-def _divide(
-    found: _Found, number: int, reasons: Sequence[str], starts: npt.NDArray[np.int64], divided: Divided
-) -> None:
-    """Add the rows that an expectation found to the range that each lies in."""
-
-    def take(batch: Numbers) -> None:
-        ranges = np.searchsorted(starts, batch["place"], side="right") - 1
-        divided.add(batch, ranges.astype(np.uint16))
-
-    each_batch(
-        found.rows.select(
-            place=pl.col("shard").cast(pl.Int64) * (1 << _ROW_BITS) + pl.col("row"),
-            found=pl.lit(number, pl.UInt32),
-            reason=pl.col("reason").replace_strict(reasons, range(len(reasons)), return_dtype=pl.UInt32),
-        ),
-        take,
-        RANGE_ROWS,
-    )
-
-
-def _spelled(faults: Numbers, found: Sequence[_Found], reasons: Sequence[Sequence[str]]) -> pl.LazyFrame:
-    """Return what was divided as it was before, in the order of DATA and of the suite."""
-    ordered = pl.DataFrame(dict(faults)).sort("place", "found", "reason")
-    firsts = np.cumsum([0, *map(len, reasons)])
-    types = pl.Series([each.type for each in found], dtype=pl.String)
-    texts = pl.Series([reason for each in reasons for reason in each], dtype=pl.String)
-    number = ordered["found"]
-    return pl.LazyFrame(
-        {
-            "shard": (ordered["place"] // (1 << _ROW_BITS)).cast(pl.UInt32),
-            "row": ordered["place"] % (1 << _ROW_BITS),
-            "expectations": types.gather(number),
-            "reasons": texts.gather(pl.Series(firsts)[number] + ordered["reason"]),
-        }
-    )
+def _holds(words: Sequence[int], fault: int) -> bool:
+    return bool(words[fault // _WORD] >> fault % _WORD & 1)
