@@ -77,7 +77,7 @@ class ExpectRowsToBeUnique(RowExpectation):
         counts = table.frame.group_by("source", missing=missing).len().collect(engine="streaming")
         rows, judged = int(counts["len"].sum()), int(counts.filter(~pl.col("missing"))["len"].sum())
         digests = [_digest(context, column)[half] for column in self._compared for half in ("low", "high")]
-        copies = copies_of_earlier_rows(table.frame.filter(~missing), digests, judged, table.scratch)
+        copies = copies_of_earlier_rows(table.frame.filter(~missing), digests, judged, table.scratch, PART_ROWS)
         found = copies.group_by("source").len().collect(engine="streaming")
         bad = found.select("source", "len", missing=False, reason=pl.lit("duplicate"))
         tally = Tally.of(bad, context)
@@ -115,7 +115,7 @@ def _digest(context: Context, column: str) -> Digest:
 
 
 def copies_of_earlier_rows(
-    rows: pl.LazyFrame, digests: Sequence[pl.Expr], count: int, scratch: Scratch | None, part_rows: int = PART_ROWS
+    rows: pl.LazyFrame, digests: Sequence[pl.Expr], count: int, scratch: Scratch | None, part_rows: int
 ) -> pl.LazyFrame:
     """Return every row whose digests an earlier one has, and where the first of them stands, in the order of DATA.
 

@@ -45,13 +45,10 @@ def rows_set_aside(
     suite: Suite,
     shards: Sequence[ShardFacts],
     scratch: Scratch | None,
-    *,
-    few: int = FEW,
-    range_rows: int = RANGE_ROWS,
 ) -> pl.LazyFrame:
     """Return every row that is set aside, in the order of DATA: shard, row, expectations, reasons.
 
-    The two lists are in the order of the suite and of one length: each reason stands beside its expectation. Past `few`
+    The two lists are in the order of the suite and of one length: each reason stands beside its expectation. Past `FEW`
     faults they are divided by where they stand, and put together range by range, so that memory does not grow with them.
 
     Args:
@@ -62,13 +59,13 @@ def rows_set_aside(
     for result, frame in zip(verdicts.results, verdicts.unexpected, strict=True):
         if frame is not None and result.severity in suite.quarantine and result.unexpected_count != 0:
             found.append(_Found(result.type, frame))
-            count += few + 1 if result.unexpected_count is None else result.unexpected_count
+            count += FEW + 1 if result.unexpected_count is None else result.unexpected_count
     if not found:
         return pl.LazyFrame(schema=SCHEMA)
-    if scratch is None or count <= few:
+    if scratch is None or count <= FEW:
         return _together(found).collect(engine="streaming").lazy()
     faults = _Faults(found)
-    starts = _starts(shards, range_rows)
+    starts = _starts(shards, RANGE_ROWS)
     with Divided(scratch, len(starts)) as divided:
 
         def take(batch: Numbers) -> None:
@@ -76,9 +73,9 @@ def rows_set_aside(
             divided.add(batch, ranges.astype(np.uint16))
 
         for rows in faults.numbered():
-            each_batch(rows, take, range_rows)
+            each_batch(rows, take, RANGE_ROWS)
         ranges = (faults.rows(some) for part in range(len(starts)) for some in divided.read(part))
-        rows = kept(ranges, scratch, range_rows, {"shard": pl.UInt32, "row": pl.Int64, "fails": pl.UInt32})
+        rows = kept(ranges, scratch, RANGE_ROWS, {"shard": pl.UInt32, "row": pl.Int64, "fails": pl.UInt32})
     return faults.told(rows)
 
 
@@ -107,7 +104,8 @@ class _Faults:
     """
 
     def __init__(self, found: Sequence[_Found]) -> None:
-        self._found = [(each, each.reasons()) for each in found]
+        told = [(each, each.reasons()) for each in found]
+        self._found = [(each, reasons) for each, reasons in told if reasons]
         self._faults = [(each.type, reason) for each, reasons in self._found for reason in reasons]
         self._words = -(-len(self._faults) // _WORD)
         self._fails: dict[tuple[int, ...], int] = {}
