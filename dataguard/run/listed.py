@@ -23,18 +23,16 @@ class Stretch:
 
     Args:
         rows: Their numbers, rising. Shape (n,), int64.
-        types, reasons: The expectations that each fails, and the reason codes. Lists of strings, of length n.
+        texts: What was asked for beside them: lists of strings, each of length n.
     """
 
     shard: str
     rows: npt.NDArray[np.int64]
-    types: pa.Array
-    reasons: pa.Array
+    texts: tuple[pa.Array, ...]
 
     def slice(self, start: int, stop: int) -> Stretch:
         """Return some of the rows."""
-        types, reasons = (each.slice(start, stop - start) for each in (self.types, self.reasons))
-        return Stretch(self.shard, self.rows[start:stop], types, reasons)
+        return Stretch(self.shard, self.rows[start:stop], tuple(each.slice(start, stop - start) for each in self.texts))
 
 
 class Listed:
@@ -42,9 +40,11 @@ class Listed:
 
     Args:
         path: shard, row, types, reasons; sorted as DATA is.
+        texts: Which of the last two are wanted.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, texts: Sequence[str] = ()) -> None:
+        self._texts = texts
         self._file = pq.ParquetFile(path)
         self._stretches = self._read()
         self._head = next(self._stretches, None)
@@ -80,15 +80,15 @@ class Listed:
 
     def _read(self) -> Iterator[Stretch]:
         """Yield what the file lists: a stretch ends where a shard or a batch does."""
-        for batch in self._file.iter_batches(BATCH_ROWS, columns=["shard", "row", "types", "reasons"]):
+        for batch in self._file.iter_batches(BATCH_ROWS, columns=["shard", "row", *self._texts]):
             shards = batch.column("shard").dictionary_encode()
             number = shards.indices.to_numpy()
             ends = [*(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
             rows = batch.column("row").to_numpy()
-            types, reasons = (_without_nulls(batch.column(name).cast(TEXTS)) for name in ("types", "reasons"))
+            texts = tuple(_without_nulls(batch.column(name).cast(TEXTS)) for name in self._texts)
             start = 0
             for stop in ends:
-                whole = Stretch(shards.dictionary[int(number[start])].as_py(), rows, types, reasons)
+                whole = Stretch(shards.dictionary[int(number[start])].as_py(), rows, texts)
                 yield whole.slice(start, stop)
                 start = stop
 
@@ -111,9 +111,6 @@ def _without_nulls(lists: pa.Array) -> pa.Array:
 def _joined(parts: Sequence[Stretch]) -> Stretch:
     if len(parts) == 1:
         return parts[0]
-    return Stretch(
-        parts[0].shard,
-        np.concatenate([part.rows for part in parts]),
-        pa.concat_arrays([part.types for part in parts]),
-        pa.concat_arrays([part.reasons for part in parts]),
-    )
+    texts = zip(*(part.texts for part in parts), strict=True)
+    rows = np.concatenate([part.rows for part in parts])
+    return Stretch(parts[0].shard, rows, tuple(pa.concat_arrays(each) for each in texts))

@@ -13,6 +13,8 @@ from dataguard.run.quarantine import Rejected
 from dataguard.run.taking import take_rows
 from dataguard.shards.model import OpenShard
 
+TEXTS = ("types", "reasons")
+
 
 def read_rejected(dataset: Dataset, rejected: Path) -> Iterator[Rejected]:
     """Yield the rejected rows of every shard with all their columns, batch by batch, in the order of DATA.
@@ -25,7 +27,7 @@ def read_rejected(dataset: Dataset, rejected: Path) -> Iterator[Rejected]:
         OutputError: A shard changed since it was judged.
         FoundLate: A shard is not intact.
     """
-    with Listed(rejected) as listed:
+    with Listed(rejected, TEXTS) as listed:
         for shard, opened in zip(dataset.shards, dataset.opened, strict=True):
             if opened is not None and listed.shard == shard.name:
                 try:
@@ -47,6 +49,6 @@ def _of_shard(name: str, opened: OpenShard, listed: Listed) -> Iterator[Rejected
                     shard=name,
                     batch=take_rows(batch, here.rows - first),
                     rows=here.rows,
-                    expectations=here.types,
-                    reasons=here.reasons,
+                    expectations=here.texts[0],
+                    reasons=here.texts[1],
                 )

@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 def told(stretch: Stretch | None) -> list[tuple[str, int, str]]:
     if stretch is None:
         return []
-    lists = stretch.types.to_pylist(), stretch.reasons.to_pylist()
+    lists = (each.to_pylist() for each in stretch.texts)
     found = [(row, types, reasons) for row, types, reasons in zip(stretch.rows.tolist(), *lists, strict=True)]
     assert all(types == [f"expect_{reasons[0]}"] for _, types, reasons in found)
     return [(stretch.shard, row, reasons[0]) for row, _, reasons in found]
@@ -41,7 +41,7 @@ def test_rows_are_taken_up_to_where_they_are_wanted(
     path: Path, batch_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BATCH_ROWS", batch_rows)
-    with Listed(path) as listed:
+    with Listed(path, ("types", "reasons")) as listed:
         assert (listed.shard, listed.row) == ("a", 0)
         assert told(listed.take("a", 3)) == [("a", 0, "a0"), ("a", 2, "a2")]
         assert told(listed.take("a", 5)) == []
