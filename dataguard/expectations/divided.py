@@ -18,7 +18,7 @@ Numbers = Mapping[str, npt.NDArray[Any]]
 """Columns by name, all of one length, without nulls."""
 
 MOST_PARTS = 1 << 16
-BATCH_ROWS = 1 << 20
+BATCH_ROWS = 1 << 19
 """Rows that are divided at once; each batch adds a stretch to every part, so that smaller ones make reading slower."""
 
 

@@ -21,8 +21,8 @@ from dataguard.metrics.lengths import Lengths
 from dataguard.result import Severity
 from dataguard.shards.roles import INPUT_IDS, NEVER_IDS, PER_TOKEN, role_of
 
-PART_ROWS = 1 << 20
-"""Rows whose digests are compared at once, and copies that are sorted at once: some 100 MB, however many there are."""
+PART_ROWS = 1 << 19
+"""Rows whose digests are compared at once, and copies that are sorted at once: some 50 MB, however many there are."""
 NO_SOURCE = -1
 _ROW_BITS = 40
 _FIRST = "first_copy"
