@@ -51,7 +51,7 @@ def main() -> None:
         facts = machine()
         print(f"measuring {name}", file=sys.stderr, flush=True)
         section = works[name](arguments.data, arguments.tokens, arguments.runs)
-        section.machine = [*facts, f"{arguments.tokens:,} tokens, {arguments.runs} runs"]
+        section.machine = [*facts, *(section.machine or [f"{arguments.tokens:,} tokens, {arguments.runs} runs"])]
         known[name] = section.to_dict()
         kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
         text = render([Section.from_dict(known[each]) for each in PARTS if each in known])

@@ -22,7 +22,7 @@ def measure(folder: Path, _tokens: int, _runs: int, *, most_rows: int, keep: boo
         most_rows: Sizes up to this are measured; one of its own where it is larger than all of them.
         keep: Leave the tables on the disk.
     """
-    section = Section("Judging across rows")
+    section = Section("Judging across rows", ["one run each"])
     section.say(
         "`expect_rows_to_be_unique` and `expect_truncation_to_be_consistent_across_sources` over metric tables made for it (one "
         "row "

@@ -59,6 +59,7 @@ class Divided:
             rows: Of the same columns and types at every call.
             parts: The part of each row.
         """
+        assert parts.max(initial=0) < self._parts
         self._kinds = self._kinds or {name: column.dtype for name, column in rows.items()}
         order = np.argsort(parts, kind="stable")
         bounds = np.searchsorted(parts[order], np.arange(self._parts + 1))

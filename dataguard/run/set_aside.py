@@ -93,7 +93,9 @@ def _starts(shards: Sequence[ShardFacts], range_rows: int) -> npt.NDArray[np.int
     step = max(range_rows, -(-total // MOST_PARTS))
     firsts = np.arange(0, max(total, 1), step)
     shard = np.maximum(np.searchsorted(rows, firsts, side="right") - 1, 0)
-    return np.asarray((shard << _ROW_BITS) + firsts - rows[shard], np.int64)
+    starts = np.asarray((shard << _ROW_BITS) + firsts - rows[shard], np.int64)
+    starts[0] = 0  # the first shard may have no row
+    return starts
 
 
 class _Faults:
