@@ -236,7 +236,27 @@ class RowExpectation(Expectation):
         tally = Tally.of(counts, context)
         unexpected = judged.filter(pl.col("reason").is_not_null())
         unexpected = unexpected.select("shard", "row", "source", "reason", "position", "value", "detail")
-        details = {"reasons": tally.reasons, "by_source": tally.by_source, **self.details(judged, context)}
+        observed, details = self.observed(judged, context), self.details(judged, context)
+        return self.outcome(tally, unexpected, context, observed=observed, details=details, unjudged=unjudged)
+
+    def outcome(
+        self,
+        tally: Tally,
+        unexpected: pl.LazyFrame,
+        context: Context,
+        *,
+        observed: Any = None,
+        details: Mapping[str, Any] | None = None,
+        unjudged: Unjudged | None = None,
+    ) -> Outcome:
+        """Return the verdict on rows that have been counted.
+
+        Args:
+            unexpected: As `Outcome.unexpected`, in the order of DATA.
+            details: What else stands in `details`.
+            unjudged: What is missing where some rows could not be judged.
+        """
+        details = {"reasons": tally.reasons, "by_source": tally.by_source, **(details or {})}
         unknown = sorted(set(self.by_source) - set(context.sources))
         if unknown:
             note = f"by_source names no source of this data: {', '.join(unknown)}"
@@ -246,8 +266,8 @@ class RowExpectation(Expectation):
             element_count=tally.rows,
             unexpected_count=tally.unexpected,
             missing_count=tally.missing,
-            observed_value=self.observed(judged, context),
-            findings=row_findings(unexpected, context, self.column),
+            observed_value=observed,
+            findings=row_findings(unexpected, context, self.column) if tally.unexpected else (),
             details={key: value for key, value in details.items() if value},
             unexpected=unexpected,
             unjudged=unjudged,
