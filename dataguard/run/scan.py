@@ -186,6 +186,7 @@ def _together(task: Task) -> list[Scanned]:
     if frames is None:
         raise _Apart
     missing = {key: metric for key, metric in task.keys.items() if key not in frames}
+    columns = _columns(task, missing)
     sound: list[Piece] = []
     faulty: list[Scanned] = []
     digests: list[bytes | None] = []
@@ -193,7 +194,7 @@ def _together(task: Task) -> list[Scanned]:
     size = 0
     for piece in task.pieces:
         try:
-            own = list(_batches(task, piece, missing, MOST_JOINED - size)) if missing else []
+            own = list(_batches(piece, columns, MOST_JOINED - size)) if missing else []
             digests.append(None if piece.stretch is None else digest_of_stretch(*piece.stretch))
         except ShardFault as fault:
             faulty.append(Scanned(task, [piece], fault=fault))
@@ -211,12 +212,11 @@ def _together(task: Task) -> list[Scanned]:
     return [*([Scanned(task, sound, frames, frozenset(missing), digests)] if sound else []), *faulty]
 
 
-def _batches(
-    task: Task, piece: Piece, wanted: Mapping[str, Metric | None], most: int | None = None
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a piece, as far as its columns are read.
+def _batches(piece: Piece, columns: Sequence[str], most: int | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a piece.
 
     Args:
+        columns: Names of those that are read.
         most: Bytes that they may have together; None for any number.
 
     Raises:
@@ -224,7 +224,7 @@ def _batches(
         _Apart: They have more bytes than `most`.
     """
     rows = size = 0
-    for first, batch in piece.opened.read(piece.unit, _columns(task, wanted)):
+    for first, batch in piece.opened.read(piece.unit, columns):
         _demand(
             first == piece.unit.first_row + rows, f"row {piece.unit.first_row + rows:,} was expected, {first:,} came"
         )
@@ -250,7 +250,7 @@ def _joined(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 def _computed(task: Task, piece: Piece, wanted: Mapping[str, Metric | None]) -> dict[str, Columns]:
     """Read a piece once, and compute what is wanted of every row."""
-    return _numbers_of(task, _batches(task, piece, wanted), wanted)
+    return _numbers_of(task, _batches(piece, _columns(task, wanted)), wanted)
 
 
 def _numbers_of(

@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -161,6 +162,14 @@ def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     return joined if sum(batch.num_rows for batch in joined) == sum(batch.num_rows for batch in batches) else batches
 
 
+@lru_cache(maxsize=64)
+def _schema_of(message: bytes) -> tuple[pa.Schema, bytes]:
+    """Return a schema, checked, and its message: the same objects for all shards that begin alike."""
+    schema = ipc.read_schema(pa.py_buffer(message))
+    check_schema(schema)
+    return schema, message
+
+
 def opened(path: Path, state: FileState, kind: Kind, places: Places, schema_message: bytes) -> IpcShard:
     """Return the shard, now that the places of its messages are known.
 
@@ -168,7 +177,6 @@ def opened(path: Path, state: FileState, kind: Kind, places: Places, schema_mess
         ShardFault: `corrupt`, `unsupported_layout`: Arrow does not accept the schema; `duplicate_column`.
     """
     with faults("the schema"):
-        schema = ipc.read_schema(pa.py_buffer(schema_message))
-        check_schema(schema)
+        schema, schema_message = _schema_of(schema_message)
     units = units_of(zip(places.rows, places.sizes, strict=True))
     return IpcShard(path, state, kind.value, schema, sum(places.rows), units, places, schema_message)
