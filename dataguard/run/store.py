@@ -2,7 +2,7 @@
 
 A store is a folder: `index.sqlite`, and segment files to which units of shards append their numbers. The index says which
 numbers of which shard stand where; it gets a line only once the bytes are written, so that a run that is killed leaves
-nothing but bytes that no line points to. Every process appends to a segment of its own.
+nothing but bytes that no line points to. Every process appends to a segment of its own. What tokenizers say lies beside them.
 
 Numbers are found by what they depend on: the shard's content, the metric with its arguments, and the code that computes
 them. For the content stands what the file system says of the file (device, inode, size, times) once that is older than the
@@ -35,7 +35,7 @@ from dataguard.version import __version__
 
 Thing = TypeVar("Thing")
 
-AUTO, INDEX = "auto", "index.sqlite"
+AUTO, INDEX, TOKENIZERS = "auto", "index.sqlite", "tokenizers"
 SEGMENT_BYTES = 64 << 20
 SETTLED_NS = 2_000_000_000
 """A file that was written less than this before an entry may have been written again in the same tick of its clock."""
