@@ -110,12 +110,23 @@ class _Ready:
 
     Args:
         missing: The keys of which nothing is stored.
+        is_whole: Whether it is all of its shard.
     """
 
     piece: Piece
     alike: _Alike
     missing: frozenset[str]
-    is_small: bool
+    is_whole: bool
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the shard's file is read for it."""
+        return bool(self.missing) or self.piece.stretch is not None
+
+    @property
+    def is_joinable(self) -> bool:
+        """Whether it may be scanned with others; parts of large shards are stored one by one, as they are read."""
+        return self.is_whole or not self.is_read
 
 
 class _Filling:
@@ -138,24 +149,26 @@ class _Filling:
     def tasks(self) -> Iterator[Task]:
         """Yield tasks for all units, in the order of the data set, with what is stored of each.
 
-        Small shards that lie next to each other, have the same columns and lack the same numbers make one task.
+        Small shards that lie next to each other, have the same columns and lack the same numbers make one task; so do units
+        of which everything is stored.
         """
         together: list[_Ready] = []
         size = rows = 0
         for ready in self._pieces():
-            unit = ready.piece.unit
-            fits = size + unit.size <= MOST_TOGETHER and rows + unit.rows <= MOST_ROWS and len(together) < MOST_PIECES
-            if together and not (fits and ready.is_small and self._go_together(together[-1], ready)):
+            to_read, unit = ready.piece.unit.size if ready.is_read else 0, ready.piece.unit
+            fits = size + to_read <= MOST_TOGETHER and rows + unit.rows <= MOST_ROWS and len(together) < MOST_PIECES
+            if together and not (fits and self._go_together(together[-1], ready)):
                 yield self._task(together)
                 together, size, rows = [], 0, 0
             together.append(ready)
-            size, rows = size + unit.size, rows + unit.rows
+            size, rows = size + to_read, rows + unit.rows
         if together:
             yield self._task(together)
 
     @staticmethod
     def _go_together(one: _Ready, other: _Ready) -> bool:
-        return one.is_small and one.alike is other.alike and one.missing == other.missing
+        alike = one.alike is other.alike and one.missing == other.missing
+        return alike and one.is_joinable and other.is_joinable
 
     def _task(self, together: Sequence[_Ready]) -> Task:
         first = together[0]
@@ -190,7 +203,7 @@ class _Filling:
                 opened.refuse({kind for metric in metrics for kind in self._plan.wanted_by.get(metric, ())})
             stretch = None if known is None else known.stretch(number)
             piece = Piece(place, opened, unit, self._source(place)[0], found, stretch)
-            yield _Ready(piece, alike, missing, is_small=len(opened.units) == 1)
+            yield _Ready(piece, alike, missing, is_whole=len(opened.units) == 1)
 
     def _source(self, place: int) -> tuple[str | None, str | None]:
         return source_of_rows(self._dataset.shards[place], self._shards[place], self._request.source_from)
@@ -291,19 +304,17 @@ class _Filling:
 
     def _keep(self, scanned: Scanned) -> None:
         """Store what is new of some pieces."""
-        units: list[tuple[UnitKey | None, int]] = []
         settled: list[tuple[str, _Known]] = []
         for piece, digest in zip(scanned.pieces, scanned.digests, strict=True):
-            known, unit = self._known.get(piece.shard), piece.unit
+            known = self._known.get(piece.shard)
             if known is None:
-                units.append((None, unit.rows))
                 continue
             if digest is not None and piece.stretch is not None:
                 known.stretches[piece.stretch[2]] = digest
             if known.digest is None and known.state is not None and len(known.stretches) == known.units:
                 settled.append((known.key, known))
                 known.digest = digest_of([known.stretches[number] for number in range(known.units)], known.state)
-            units.append(((known.key, unit.start, unit.stop), unit.rows))
+        units = [(self._unit_key(piece), piece.unit.rows) for piece in scanned.pieces]
         with self._trouble():
             if self._store is None or not (settled or scanned.fresh):
                 return
@@ -313,6 +324,10 @@ class _Filling:
                         self._store.settle(provisional, known.digest, known.state, known.seen_ns)
                 if scanned.fresh and any(unit for unit, _ in units):
                     self._store.add(units, {key: scanned.frames[key] for key in scanned.fresh})
+
+    def _unit_key(self, piece: Piece) -> UnitKey | None:
+        known = self._known.get(piece.shard)
+        return None if known is None else (known.key, piece.unit.start, piece.unit.stop)
 
     def facts(self) -> list[ShardFacts]:
         """Return the shards as they are known now."""

@@ -105,8 +105,8 @@ def loaded(units: Sequence[Sequence[Stored]]) -> dict[str, Columns] | None:
     Returns:
         What could be read of one unit alone; of several all of it, or None where some of it is not what was written.
     """
-    parts: dict[str, list[Columns]] = {}
     tables: dict[Blob, pl.DataFrame | None] = {}
+    parts: list[tuple[Mapping[str, int], list[pl.DataFrame]]] = []
     for stored in _in_runs(units):
         if stored.blob not in tables:
             tables[stored.blob] = stored.blob.load()
@@ -115,9 +115,16 @@ def loaded(units: Sequence[Sequence[Stored]]) -> dict[str, Columns] | None:
             return None
         if table is not None:
             whole = stored.first == 0 and stored.rows == table.height
-            for key, columns in _by_key(table if whole else table.slice(stored.first, stored.rows), stored.places):
-                parts.setdefault(key, []).append(columns)
-    return {key: _behind_each_other(columns) for key, columns in parts.items()}
+            rows = table if whole else table.slice(stored.first, stored.rows)
+            if parts and len(units) > 1 and parts[-1][0] == stored.places and parts[-1][1][-1].schema == table.schema:
+                parts[-1][1].append(rows)
+            else:
+                parts.append((stored.places, [rows]))
+    found: dict[str, list[Columns]] = {}
+    for places, frames in parts:
+        for key, columns in _by_key(pl.concat(frames) if len(frames) > 1 else frames[0], places):
+            found.setdefault(key, []).append(columns)
+    return {key: _behind_each_other(columns) for key, columns in found.items()}
 
 
 def _in_runs(units: Sequence[Sequence[Stored]]) -> Iterator[Stored]:
