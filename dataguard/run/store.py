@@ -45,7 +45,7 @@ MOST_BYTES = 10 << 30
 PATIENCE = 30.0
 """Seconds to wait for another run that writes into the same store."""
 
-_VERSION = 2
+_VERSION = 3
 _TABLES = (
     """create table shard (id integer primary key, digest text not null, device int, inode int, size int,
         mtime_ns int, ctime_ns int, seen_ns int)""",
@@ -83,7 +83,7 @@ class Blob:
             return None
         if len(data) != self.length or xxhash.xxh3_64_intdigest(data) != _unsigned(self.checksum):
             return None
-        return pl.read_ipc(io.BytesIO(data))
+        return pl.read_ipc_stream(data)
 
 
 @dataclass(frozen=True)
@@ -344,7 +344,7 @@ class MetricStore:
             for name, column in frame.items()
         ]
         sink = io.BytesIO()
-        pl.DataFrame(columns).write_ipc(sink, compression="lz4")
+        pl.DataFrame(columns).write_ipc_stream(sink, compression="lz4")
         data = sink.getvalue()
         if self._segment is None or not self._segment.exists() or self._segment.stat().st_size > SEGMENT_BYTES:
             self._segment = self._folder / f"{time.time_ns():x}-{secrets.token_hex(4)}.segment"
