@@ -66,12 +66,17 @@ UnitKey = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Blob:
-    """A stretch of a segment file: a table with the numbers of some units, one behind the other."""
+    """A stretch of a segment file: a table with the numbers of some units, one behind the other.
+
+    Args:
+        keys: What it holds, in the order of its columns: two blobs of the same keys have the same columns.
+    """
 
     segment: Path
     start: int
     length: int
     checksum: int
+    keys: str
 
     def load(self) -> pl.DataFrame | None:
         """Return the table; None where the bytes are not what was written."""
@@ -95,6 +100,10 @@ class Stored:
     first: int
     rows: int
 
+    def goes_on(self, other: Stored) -> bool:
+        """Whether the same columns of another table are wanted."""
+        return self.blob.keys == other.blob.keys and self.places == other.places
+
 
 def loaded(units: Sequence[Sequence[Stored]]) -> dict[str, Columns] | None:
     """Return stored numbers by key, those of the first unit before those of the next one.
@@ -106,7 +115,7 @@ def loaded(units: Sequence[Sequence[Stored]]) -> dict[str, Columns] | None:
         What could be read of one unit alone; of several all of it, or None where some of it is not what was written.
     """
     tables: dict[Blob, pl.DataFrame | None] = {}
-    parts: list[tuple[Mapping[str, int], list[pl.DataFrame]]] = []
+    parts: list[tuple[Stored, list[pl.DataFrame]]] = []
     for stored in _in_runs(units):
         if stored.blob not in tables:
             tables[stored.blob] = stored.blob.load()
@@ -116,13 +125,13 @@ def loaded(units: Sequence[Sequence[Stored]]) -> dict[str, Columns] | None:
         if table is not None:
             whole = stored.first == 0 and stored.rows == table.height
             rows = table if whole else table.slice(stored.first, stored.rows)
-            if parts and len(units) > 1 and parts[-1][0] == stored.places and parts[-1][1][-1].schema == table.schema:
+            if parts and len(units) > 1 and stored.goes_on(parts[-1][0]):
                 parts[-1][1].append(rows)
             else:
-                parts.append((stored.places, [rows]))
+                parts.append((stored, [rows]))
     found: dict[str, list[Columns]] = {}
-    for places, frames in parts:
-        for key, columns in _by_key(pl.concat(frames) if len(frames) > 1 else frames[0], places):
+    for stored, frames in parts:
+        for key, columns in _by_key(pl.concat(frames) if len(frames) > 1 else frames[0], stored.places):
             found.setdefault(key, []).append(columns)
     return {key: _behind_each_other(columns) for key, columns in found.items()}
 
@@ -296,7 +305,7 @@ class MetricStore:
                     key: place for place, key in enumerate(keys.split()) if key in wanted[unit] and key not in newer
                 }
                 if places:
-                    blobs.setdefault(blob, Blob(self._folder / segment, at, length, checksum))
+                    blobs.setdefault(blob, Blob(self._folder / segment, at, length, checksum, keys))
                     found.setdefault(unit, []).append(Stored(blobs[blob], places, first, rows))
         return found
 
