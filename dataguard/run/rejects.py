@@ -13,6 +13,8 @@ from dataguard.run.damaged import not_copied
 from dataguard.run.dataset import Dataset
 from dataguard.run.quarantine import Rejected
 from dataguard.run.taking import take_rows
+from dataguard.shards.ipc import IpcShard
+from dataguard.shards.ipc_rows import read_rows
 from dataguard.shards.model import OpenShard
 
 
@@ -43,7 +45,8 @@ def _of_shard(opened: OpenShard, rejected: pl.DataFrame) -> Iterator[Rejected]:
     for unit in opened.units:
         if not _within(rows, unit.first_row, unit.rows).any():
             continue
-        for first, batch in opened.read(unit):
+        batches = read_rows(opened, unit, rows) if isinstance(opened, IpcShard) else opened.read(unit)
+        for first, batch in batches:
             here = np.flatnonzero(_within(rows, first, batch.num_rows))
             if here.size:
                 part = rejected[here]
