@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -94,11 +95,13 @@ class _Alike:
     """What is the same for all shards of the same columns.
 
     Args:
+        wanted: The keys alone.
         types: {role: Arrow type} of the columns that kernels read.
     """
 
     metrics: list[Metric]
     keys: dict[str, Metric | None]
+    wanted: frozenset[str]
     roles: Mapping[str, str]
     types: Mapping[str, pa.DataType]
     source_column: str | None
@@ -197,7 +200,7 @@ class _Filling:
         assert opened is not None  # it is intact
         for number, unit in enumerate(opened.units):
             found = () if known is None else stored.get((known.key, unit.start, unit.stop), ())
-            missing = frozenset(alike.keys.keys() - {key for each in found for key in each.places})
+            missing = alike.wanted.difference({key for each in found for key in each.places})
             if missing and isinstance(opened, RecordedShard):
                 metrics = [metric for key in missing if (metric := alike.keys[key]) is not None]
                 opened.refuse({kind for metric in metrics for kind in self._plan.wanted_by.get(metric, ())})
@@ -219,7 +222,7 @@ class _Filling:
                 metrics = self._plan.of_shard(facts)
                 keys = keys_of(metrics, facts.roles, column)
                 read = {role: kind for role in facts.roles if facts.can_read(role) and (kind := facts.type_of(role))}
-                self._alike[key] = _Alike(metrics, keys, facts.roles, read, column)
+                self._alike[key] = _Alike(metrics, keys, frozenset(keys), facts.roles, read, column)
             self._shared[seen] = self._alike[key]
         return self._shared[seen]
 
@@ -259,11 +262,11 @@ class _Filling:
 
     def _find(self, alike: Mapping[int, _Alike]) -> Mapping[UnitKey, Sequence[Stored]]:
         """Return what is stored of some shards."""
-        wanted: dict[UnitKey, Collection[str]] = {}
+        wanted: dict[UnitKey, AbstractSet[str]] = {}
         for place, each in alike.items():
             opened, known = self._dataset.opened[place], self._known.get(place)
             if opened is not None and known is not None:
-                wanted |= {(known.key, unit.start, unit.stop): each.keys for unit in opened.units}
+                wanted |= {(known.key, unit.start, unit.stop): each.wanted for unit in opened.units}
         with self._trouble():
             if self._store is not None:
                 return self._store.find(wanted)

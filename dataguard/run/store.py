@@ -16,7 +16,8 @@ import secrets
 import sqlite3
 import time
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -282,13 +283,14 @@ class MetricStore:
             (digest, state.device, state.inode, state.size, state.mtime_ns, state.ctime_ns, seen_ns),
         )
 
-    def find(self, wanted: Mapping[UnitKey, Collection[str]]) -> dict[UnitKey, list[Stored]]:
+    def find(self, wanted: Mapping[UnitKey, AbstractSet[str]]) -> dict[UnitKey, list[Stored]]:
         """Return where the numbers of units lie, as far as they are stored; of several the newest.
 
         Args:
             wanted: The keys that are wanted of each unit.
         """
         blobs: dict[int, Blob] = {}
+        known: dict[tuple[str, int, AbstractSet[str]], dict[str, int]] = {}  # units that were stored together are alike
         found: dict[UnitKey, list[Stored]] = {}
         for some in _in_groups(wanted):
             triples = ", ".join(["(?, ?, ?)"] * len(some))
@@ -300,10 +302,12 @@ class MetricStore:
                 query, [value for unit in some for value in unit]
             ):
                 unit = digest, start, stop
-                newer = {key for stored in found.get(unit, ()) for key in stored.places}
-                places = {
-                    key: place for place, key in enumerate(keys.split()) if key in wanted[unit] and key not in newer
-                }
+                newer = frozenset(key for stored in found.get(unit, ()) for key in stored.places)
+                alike = keys, id(wanted[unit]), newer
+                if alike not in known:
+                    own = wanted[unit] - newer
+                    known[alike] = {key: place for place, key in enumerate(keys.split()) if key in own}
+                places = known[alike]
                 if places:
                     blobs.setdefault(blob, Blob(self._folder / segment, at, length, checksum, keys))
                     found.setdefault(unit, []).append(Stored(blobs[blob], places, first, rows))
