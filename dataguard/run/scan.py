@@ -20,7 +20,7 @@ import xxhash
 
 from dataguard.errors import ShardFault
 from dataguard.metrics.base import Metric
-from dataguard.run.store import Columns, Stored, code_digest, digest_of_stretch, loaded
+from dataguard.run.store import Columns, Stored, behind_each_other, code_digest, digest_of_stretch, loaded
 from dataguard.shards.batch import Batch
 from dataguard.shards.files import FileState
 from dataguard.shards.model import OpenShard, Unit
@@ -29,8 +29,8 @@ BLOCK_TOKENS = 1 << 18
 """Tokens that kernels see at once: few enough to stay in a core's cache from one kernel to the next."""
 
 
-MOST_JOINED = 32 << 20
-"""Bytes of rows of small shards that are joined at most: compressed ones may hold far more than their files."""
+MOST_JOINED = 16 << 20
+"""Bytes of rows past which small shards are not joined any further: compressed ones may hold far more than their files."""
 
 SOURCE = "source"
 """Name of the column of sources, among the numbers of a unit."""
@@ -179,8 +179,8 @@ def _together(task: Task) -> list[Scanned]:
     """Scan pieces as if they were one; a shard that is not intact is left out, and told by itself.
 
     Raises:
-        _Apart: Stored numbers are not what was written, the pieces hold more than their files announced, or their rows
-            cannot be joined.
+        _Apart: Stored numbers are not what was written, a piece holds far more than its file announced, or rows cannot be
+            joined.
     """
     frames = loaded([piece.stored for piece in task.pieces])
     if frames is None:
@@ -190,26 +190,57 @@ def _together(task: Task) -> list[Scanned]:
     sound: list[Piece] = []
     faulty: list[Scanned] = []
     digests: list[bytes | None] = []
-    batches: list[pa.RecordBatch] = []
-    size = 0
+    joined = _Joining(task, missing)
     for piece in task.pieces:
         try:
-            own = list(_batches(piece, columns, MOST_JOINED - size)) if missing else []
+            own = list(_batches(piece, columns, MOST_JOINED)) if missing else []
             digests.append(None if piece.stretch is None else digest_of_stretch(*piece.stretch))
         except ShardFault as fault:
             faulty.append(Scanned(task, [piece], fault=fault))
             continue
-        size += sum(batch.nbytes for batch in own)
-        batches += own
+        joined.take(own)
         sound.append(piece)
-    if faulty and len(frames) > 0:
+    if faulty and frames:
         raise _Apart  # what is stored of the others stands among the rows of those
-    if missing and sound:
+    if not sound:
+        return faulty
+    frames.update(joined.numbers())
+    return [Scanned(task, sound, frames, frozenset(missing), digests), *faulty]
+
+
+class _Joining:
+    """The rows of small shards, put together as far as memory allows, and what is computed of them."""
+
+    def __init__(self, task: Task, wanted: Mapping[str, Metric | None]) -> None:
+        self._task, self._wanted = task, wanted
+        self._waiting: list[pa.RecordBatch] = []
+        self._size = 0
+        self._parts: list[dict[str, Columns]] = []
+
+    def take(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Take the rows of the next shard.
+
+        Raises:
+            _Apart: Rows cannot be joined.
+        """
+        for batch in batches:
+            self._waiting.append(batch)
+            self._size += batch.nbytes
+        if self._size > MOST_JOINED:
+            self._compute()
+
+    def numbers(self) -> dict[str, Columns]:
+        """Return what is wanted of all rows; `take` says what is raised."""
+        if self._waiting or not self._parts:  # shards without rows have numbers, too: none of each
+            self._compute()
+        return {key: behind_each_other([part[key] for part in self._parts]) for key in self._wanted}
+
+    def _compute(self) -> None:
         try:
-            frames.update(_numbers_of(task, _joined(batches), missing, _strings))
+            self._parts.append(_numbers_of(self._task, _joined(self._waiting), self._wanted, _strings))
         except (ShardFault, pa.ArrowException) as error:
             raise _Apart from error
-    return [*([Scanned(task, sound, frames, frozenset(missing), digests)] if sound else []), *faulty]
+        self._waiting, self._size = [], 0
 
 
 def _batches(piece: Piece, columns: Sequence[str], most: int | None = None) -> Iterator[pa.RecordBatch]:

@@ -134,7 +134,7 @@ def loaded(units: Sequence[Sequence[Stored]]) -> dict[str, Columns] | None:
     for stored, frames in parts:
         for key, columns in _by_key(pl.concat(frames) if len(frames) > 1 else frames[0], stored.places):
             found.setdefault(key, []).append(columns)
-    return {key: _behind_each_other(columns) for key, columns in found.items()}
+    return {key: behind_each_other(columns) for key, columns in found.items()}
 
 
 def _in_runs(units: Sequence[Sequence[Stored]]) -> Iterator[Stored]:
@@ -159,7 +159,8 @@ def _by_key(table: pl.DataFrame, places: Mapping[str, int]) -> Iterator[tuple[st
         yield key, columns.get(str(place), {})
 
 
-def _behind_each_other(parts: Sequence[Columns]) -> Columns:
+def behind_each_other(parts: Sequence[Columns]) -> Columns:
+    """Return the numbers of the first part, then those of the next one; a part has the same names as every other."""
     return parts[0] if len(parts) == 1 else {name: pl.concat([part[name] for part in parts]) for name in parts[0]}
 
 

@@ -107,13 +107,24 @@ def test_other_columns_make_another_task(data: Path, tasks: list[int], monkeypat
     assert together.to_dict() == apart(data, monkeypatch).to_dict()
 
 
-def test_rows_that_are_more_than_their_files_announce_are_not_held_together(
-    data: Path, tasks: list[int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("most", [1, 20, 40, 1 << 20])
+def test_rows_that_are_more_than_their_files_announce_are_joined_bit_by_bit(
+    most: int, data: Path, tasks: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan, "MOST_JOINED", 20)
+    monkeypatch.setattr(scan, "MOST_JOINED", most)
     together = judge(data)
     assert tasks == [4]
     assert together.to_dict() == apart(data, monkeypatch).to_dict()
+
+
+@pytest.mark.parametrize("rows", [[], [[]]], ids=["no rows", "an empty row"])
+def test_shards_of_nothing_go_together_too(
+    rows: list[list[int]], data: Path, tmp_path: Path, tasks: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        write(data / f"{number}.arrow", rows)
+    for _ in range(2):
+        assert judge(data, tmp_path / "store").to_dict() == apart(data, monkeypatch).to_dict()
 
 
 def test_a_source_that_is_no_name_is_none_in_its_own_shard_alone(
