@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fractions
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -293,15 +294,23 @@ class Tally:
     @classmethod
     def of(cls, counts: pl.DataFrame, context: Context) -> Tally:
         """Add up counts by source, missing and reason."""
-        bad = counts.filter(pl.col("reason").is_not_null())
-        reasons = bad.group_by("reason").agg(pl.col("len").sum()).sort("reason")
-        named = bad.filter(pl.col("source").is_not_null()).group_by("source").agg(pl.col("len").sum()).sort("source")
+        rows = missing = unexpected = 0
+        reasons: Counter[str] = Counter()
+        sources: Counter[int] = Counter()
+        for source, is_missing, reason, count in counts.select("source", "missing", "reason", "len").iter_rows():
+            rows += count
+            missing += count if is_missing else 0
+            if reason is not None:
+                unexpected += count
+                reasons[reason] += count
+                if source is not None:
+                    sources[source] += count
         return cls(
-            rows=int(counts["len"].sum()),
-            missing=int(counts.filter("missing")["len"].sum()),
-            unexpected=int(bad["len"].sum()),
-            reasons={reason: int(count) for reason, count in reasons.iter_rows()},
-            by_source={context.sources[source]: int(count) for source, count in named.iter_rows()},
+            rows=rows,
+            missing=missing,
+            unexpected=unexpected,
+            reasons=dict(sorted(reasons.items())),
+            by_source={context.sources[source]: count for source, count in sorted(sources.items())},
         )
 
 

@@ -114,10 +114,15 @@ def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut
     metrics = metrics_of(expectation, context)
     found: dict[int, str] = {}
     faults: list[str] = []
+    required = expectation.columns_read(context)
+    known: dict[tuple[int, int], tuple[str, str] | None] = {}
     for place, shard in enumerate(context.shards):
         if shard.fault is not None or not shard.rows:
             continue
-        fault = _column_fault(shard, expectation.columns_read(context), metrics)
+        columns = id(shard.schema), id(shard.roles)  # the same objects for all shards of the same columns
+        if columns not in known:
+            known[columns] = _column_fault(shard, required, metrics)
+        fault = known[columns]
         if fault is not None:
             role, text = fault
             found[place] = text

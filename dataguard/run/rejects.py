@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
 from dataguard.errors import ShardFault
 from dataguard.run.damaged import not_copied
 from dataguard.run.dataset import Dataset
 from dataguard.run.listed import Listed
 from dataguard.run.quarantine import Rejected
 from dataguard.run.taking import take_rows
-from dataguard.shards.model import OpenShard
+from dataguard.shards.ipc import IpcShard
+from dataguard.shards.ipc_rows import read_rows
+from dataguard.shards.model import OpenShard, Unit
 
 TEXTS = ("types", "reasons")
 
@@ -39,11 +45,13 @@ def read_rejected(dataset: Dataset, rejected: Path) -> Iterator[Rejected]:
 
 def _of_shard(name: str, opened: OpenShard, listed: Listed) -> Iterator[Rejected]:
     for unit in opened.units:
-        if listed.shard != name or listed.row is None or listed.row >= unit.first_row + unit.rows:
+        wanted = listed.take(name, unit.first_row + unit.rows)
+        if wanted is None:
             continue
-        for first, batch in opened.read(unit):
-            here = listed.take(name, first + batch.num_rows)
-            if here is not None:
+        for first, batch in _batches(opened, unit, wanted.rows):
+            begin, end = np.searchsorted(wanted.rows, [first, first + batch.num_rows])
+            if begin < end:
+                here = wanted.slice(begin, end)
                 yield Rejected(
                     schema=opened.schema,
                     shard=name,
@@ -52,3 +60,8 @@ def _of_shard(name: str, opened: OpenShard, listed: Listed) -> Iterator[Rejected
                     expectations=here.texts[0],
                     reasons=here.texts[1],
                 )
+
+
+def _batches(opened: OpenShard, unit: Unit, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield the batches of a unit; of the other rows' numbers they need have none."""
+    return read_rows(opened, unit, rows) if isinstance(opened, IpcShard) else opened.read(unit)
