@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -82,9 +82,9 @@ class Listed:
         """Yield what the file lists: a stretch ends where a shard or a batch does."""
         for batch in self._file.iter_batches(BATCH_ROWS, columns=["shard", "row", *self._texts]):
             shards = batch.column("shard").dictionary_encode()
-            number = shards.indices.to_numpy()
+            number = _numbers(shards.indices, np.int32)
             ends = [*(np.flatnonzero(np.diff(number)) + 1).tolist(), len(number)]
-            rows = batch.column("row").to_numpy()
+            rows = _numbers(batch.column("row"), np.int64)
             texts = tuple(_without_nulls(batch.column(name).cast(TEXTS)) for name in self._texts)
             start = 0
             for stop in ends:
@@ -99,6 +99,11 @@ class Listed:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def _numbers(array: pa.Array, kind: type[np.generic]) -> npt.NDArray[Any]:
+    """Return numbers, none of which is null. Arrow's own way imports pandas, and fails where Ctrl-C falls into that."""
+    return np.frombuffer(array.buffers()[1], kind)[array.offset : array.offset + len(array)]
 
 
 def _without_nulls(lists: pa.Array) -> pa.Array:
