@@ -33,6 +33,9 @@ BLOCK_TOKENS = 1 << 19
 MOST_JOINED = 16 << 20
 """Bytes of rows past which small shards are not joined any further: compressed ones may hold far more than their files."""
 
+_FEW = 4096
+"""Rows of a block up to which it does not pay to look whether a number is the same in all of them."""
+
 SOURCE = "source"
 """Name of the column of sources, among the numbers of a unit."""
 
@@ -343,6 +346,18 @@ def _demand(holds: bool, detail: str) -> None:  # noqa: FBT001  # a condition
         raise ShardFault("unreadable", detail)
 
 
+def _narrowed(numbers: npt.NDArray[Any] | pl.Series, kind: Any) -> npt.NDArray[Any] | pl.Series:
+    """Return numbers in the few bytes that are kept of them, holding nothing else in memory: one of many that are the same.
+
+    An int32 is never too small: a row has fewer than 2^31 tokens (`shards.batch.list_column`).
+    """
+    if isinstance(numbers, pl.Series):
+        return numbers
+    if numbers.size > _FEW and (numbers == numbers[0]).all():
+        return np.broadcast_to(numbers[:1].astype(np.int32 if kind == pl.Int32 else numbers.dtype), numbers.shape)
+    return numbers.astype(np.int32 if kind == pl.Int32 else numbers.dtype, copy=numbers.base is not None)
+
+
 class _Gathered:
     """The numbers of each metric, block by block; they become Polars columns once a unit."""
 
@@ -355,7 +370,7 @@ class _Gathered:
             with self._watch(type(metric).__name__):
                 computed = metric.compute(block)
             for name, numbers in computed.items():
-                self._parts.setdefault((key, name), []).append(numbers)
+                self._parts.setdefault((key, name), []).append(_narrowed(numbers, metric.gives[name]))
 
     def columns(self) -> dict[str, Columns]:
         return {
@@ -364,7 +379,7 @@ class _Gathered:
         }
 
     def _joined(self, key: str, name: str, kind: Any) -> pl.Series:
-        parts = self._parts.get((key, name), [])
+        parts = self._parts.pop((key, name), [])
         if not parts or isinstance(parts[0], pl.Series):
             return pl.concat([pl.Series(name, [], dtype=kind), *(part.alias(name) for part in parts)])  # type: ignore[union-attr]
         return pl.Series(name, np.concatenate(parts)).cast(kind)
