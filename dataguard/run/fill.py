@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -133,6 +133,13 @@ class _Ready:
         return self.is_whole or not self.is_read
 
 
+def _digest_or_none(stretch: tuple[Path, FileState, int, int]) -> bytes | None:
+    try:
+        return digest_of_stretch(*stretch)
+    except ShardFault:
+        return None
+
+
 class _Filling:
     def __init__(
         self,
@@ -245,21 +252,31 @@ class _Filling:
                 self._digest_of(files, self._store)
 
     def _digest_of(self, files: Sequence[_Known], store: MetricStore) -> None:
-        """Find the digests of files that are unchanged, or may be copies of some that are known."""
-        digests = store.digests(known.state for known in files if known.state is not None)
+        """Find the digests of files that are unchanged, or may be copies of some that are known.
+
+        Where all are to be verified, none passes for unchanged: those that have the size of a known one are read.
+        """
+        states = [known.state for known in files if known.state is not None]
+        digests = {} if self._request.verify else store.digests(states)
         sizes = store.seen_sizes(
             known.state for known in files if known.state not in digests and known.state is not None
         )
+        to_read: list[tuple[_Known, FileState]] = []
         for known in files:
-            if known.state is None or known.path is None:
-                continue
-            known.digest = digests.get(known.state)
-            if known.digest is None and known.state.size in sizes:
-                with suppress(ShardFault):  # told when the unit is read
-                    numbers = range(known.units)
-                    stretches = [digest_of_stretch(known.path, known.state, number, known.units) for number in numbers]
-                    known.digest = digest_of(stretches, known.state)
-                    store.remember(known.state, known.digest, known.seen_ns)
+            if known.state is not None and known.path is not None:
+                known.digest = digests.get(known.state)
+                if known.digest is None and known.state.size in sizes:
+                    to_read.append((known, known.state))
+        stretches = [
+            stretch for known, _ in to_read for number in range(known.units) if (stretch := known.stretch(number))
+        ]
+        with closing(threads.run(_digest_or_none, stretches, self._request.jobs)) as digested:
+            for known, state in to_read:
+                parts = list(islice(digested, known.units))
+                whole = [part for part in parts if part is not None]
+                if len(whole) == known.units:  # else its fault is told when the unit is read
+                    known.digest = digest_of(whole, state)
+                    store.remember(state, known.digest, known.seen_ns)
 
     def _find(self, alike: Mapping[int, _Alike]) -> Mapping[UnitKey, Sequence[Stored]]:
         """Return what is stored of some shards."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sqlite3
 import time
@@ -37,10 +38,9 @@ def write(path: Path, rows: list[list[int]], batch: int = 2, *, settled: bool = 
     return path
 
 
-def judge(data: Path, store: Path | None, *expectations: dict[str, Any]) -> Result:
-    return dataguard.validate(
-        data, suite={"name": "t", "expectations": [*expectations] or [RANGE]}, store=store, jobs=1
-    )
+def judge(data: Path, store: Path | None, *expectations: dict[str, Any], **options: Any) -> Result:
+    suite = {"name": "t", "expectations": [*expectations] or [RANGE]}
+    return dataguard.validate(data, suite=suite, store=store, **{"jobs": 1, **options})
 
 
 @pytest.fixture
@@ -114,6 +114,37 @@ def test_a_shard_that_was_changed_is_scanned(tmp_path: Path, computed: list[str]
     computed.clear()
     assert not judge(data, tmp_path / "store").success
     assert computed
+
+
+@pytest.fixture
+def _clock_of_the_disk_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a file that is written in place look as it did before."""
+    of = FileState.of
+    monkeypatch.setattr(
+        FileState, "of", lambda status: dataclasses.replace(of(status), inode=0, mtime_ns=0, ctime_ns=0)
+    )
+
+
+@pytest.mark.usefixtures("_clock_of_the_disk_stands_still")
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_change_that_the_file_system_does_not_tell_is_seen_where_all_is_verified(tmp_path: Path, jobs: int) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 2], [3, 4]])
+    assert judge(data, tmp_path / "store").success
+    write(data, [[1, 2], [3, 200]])
+    assert judge(data, tmp_path / "store").success
+    assert not judge(data, tmp_path / "store", verify=True, jobs=jobs).success
+    assert not judge(data, tmp_path / "store").success
+
+
+def test_what_is_verified_and_unchanged_is_not_scanned(tmp_path: Path, computed: list[str]) -> None:
+    (tmp_path / "data").mkdir()
+    for name in "abc":
+        write(tmp_path / "data" / f"{name}.arrow", [[1, 2], [3, 200]] * 3)
+    first = judge(tmp_path / "data", tmp_path / "store")
+    computed.clear()
+    again = judge(tmp_path / "data", tmp_path / "store", verify=True, jobs=2)
+    assert computed == []
+    assert again.to_dict() == first.to_dict()
 
 
 def test_a_copy_is_known_by_its_bytes(tmp_path: Path, computed: list[str]) -> None:
