@@ -67,8 +67,8 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
     options = (
         "--suite sft --tokenizer t.json --model m --vocab-size 5 --max-length 7 --set side=right --set n=3 "
         "--column input_ids=tokens --column labels=targets --source-from path --out o --no-quarantine "
-        "--quarantine-limit 1GiB --clean --head 9 --report console,json --jobs 2 --store s --plugin a --plugin b.c --fail-on info "
-        "--verify"
+        "--quarantine-limit 1GiB --clean --head 9 --report console,json --jobs 2 --store s --plugin a --plugin b.c "
+        "--fail-on info --verify"
     )
     run(["validate", "data", *options.split()])
     del asked["watch"], asked["timings"]
