@@ -19,11 +19,13 @@ from dataguard.expectations.context import ShardFacts
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
 from dataguard.run.dataset import Dataset, source_of_rows
+from dataguard.run.digests import digest_of, digest_of_stretch
 from dataguard.run.plan import Plan
 from dataguard.run.record import RecordedShard
 from dataguard.run.request import Request
 from dataguard.run.scan import Piece, Scanned, Task, keys_of, scan
-from dataguard.run.store import MetricStore, Stored, UnitKey, digest_of, digest_of_stretch
+from dataguard.run.store import MetricStore, UnitKey
+from dataguard.run.stored import Stored
 from dataguard.run.table import RunTable
 from dataguard.run.warm import warm
 from dataguard.shards.files import FileState

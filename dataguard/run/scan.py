@@ -20,7 +20,8 @@ import xxhash
 
 from dataguard.errors import ShardFault
 from dataguard.metrics.base import Metric
-from dataguard.run.store import Columns, Stored, behind_each_other, code_digest, digest_of_stretch, loaded
+from dataguard.run.digests import code_digest, digest_of_stretch
+from dataguard.run.stored import Columns, Stored, behind_each_other, loaded
 from dataguard.run.timings import Stopwatch
 from dataguard.shards.batch import Batch
 from dataguard.shards.files import FileState

@@ -15,12 +15,9 @@ import io
 import secrets
 import sqlite3
 import time
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,8 +28,8 @@ import xxhash
 from dataguard.errors import UsageError
 from dataguard.run.cache import cache_folder
 from dataguard.run.request import Request
-from dataguard.shards.files import FileState, ShardFile
-from dataguard.version import __version__
+from dataguard.run.stored import Blob, Columns, Stored
+from dataguard.shards.files import FileState
 
 Thing = TypeVar("Thing")
 
@@ -40,7 +37,6 @@ AUTO, INDEX, TOKENIZERS = "auto", "index.sqlite", "tokenizers"
 SEGMENT_BYTES = 64 << 20
 SETTLED_NS = 2_000_000_000
 """A file that was written less than this before an entry may have been written again in the same tick of its clock."""
-CHUNK = 1 << 20
 MOST_BYTES = 10 << 30
 """Bytes of segments that a store is cut back to at the end of a run, the oldest first."""
 PATIENCE = 30.0
@@ -59,113 +55,8 @@ _TABLES = (
 _MOST_ASKED = 200
 """Files or units in one query: SQLite takes some hundred values in one."""
 
-Columns = Mapping[str, pl.Series]
-"""The numbers of a metric, by name, all of one length."""
 UnitKey = tuple[str, int, int]
 """Digest of a shard, first batch of a unit and the one behind its last."""
-
-
-@dataclass(frozen=True)
-class Blob:
-    """A stretch of a segment file: a table with the numbers of some units, one behind the other.
-
-    Args:
-        keys: What it holds, in the order of its columns: two blobs of the same keys have the same columns.
-    """
-
-    segment: Path
-    start: int
-    length: int
-    checksum: int
-    keys: str
-
-    def load(self) -> pl.DataFrame | None:
-        """Return the table; None where the bytes are not what was written."""
-        try:
-            with self.segment.open("rb") as file:
-                file.seek(self.start)
-                data = file.read(self.length)
-        except OSError:
-            return None
-        if len(data) != self.length or xxhash.xxh3_64_intdigest(data) != _unsigned(self.checksum):
-            return None
-        return pl.read_ipc_stream(data)
-
-
-@dataclass(frozen=True)
-class Stored:
-    """Where numbers of a unit lie: rows of a blob, and which of its columns are wanted ({key: place})."""
-
-    blob: Blob
-    places: Mapping[str, int]
-    first: int
-    rows: int
-
-    def goes_on(self, other: Stored) -> bool:
-        """Whether the same columns of another table are wanted."""
-        return self.blob.keys == other.blob.keys and self.places == other.places
-
-
-def loaded(units: Sequence[Sequence[Stored]]) -> dict[str, Columns] | None:
-    """Return stored numbers by key, those of the first unit before those of the next one.
-
-    Args:
-        units: Where the numbers of each lie: the same keys for all of them.
-
-    Returns:
-        What could be read of one unit alone; of several all of it, or None where some of it is not what was written.
-    """
-    tables: dict[Blob, pl.DataFrame | None] = {}
-    parts: list[tuple[Stored, list[pl.DataFrame]]] = []
-    for stored in _in_runs(units):
-        if stored.blob not in tables:
-            tables[stored.blob] = stored.blob.load()
-        table = tables[stored.blob]
-        if table is None and len(units) > 1:
-            return None
-        if table is not None:
-            whole = stored.first == 0 and stored.rows == table.height
-            rows = table if whole else table.slice(stored.first, stored.rows)
-            if parts and len(units) > 1 and stored.goes_on(parts[-1][0]):
-                parts[-1][1].append(rows)
-            else:
-                parts.append((stored, [rows]))
-    found: dict[str, list[Columns]] = {}
-    for stored, frames in parts:
-        for key, columns in _by_key(pl.concat(frames) if len(frames) > 1 else frames[0], stored.places):
-            found.setdefault(key, []).append(columns)
-    return {key: behind_each_other(columns) for key, columns in found.items()}
-
-
-def _in_runs(units: Sequence[Sequence[Stored]]) -> Iterator[Stored]:
-    """Yield what is stored of units, as one where the rows of the next follow in the same blobs."""
-    runs: list[Stored] = []
-    for unit in units:
-        follows = [(each.blob, each.places, each.first) for each in unit]
-        if runs and follows == [(each.blob, each.places, each.first + each.rows) for each in runs]:
-            runs = [replace(run, rows=run.rows + each.rows) for run, each in zip(runs, unit, strict=True)]
-        else:
-            yield from runs
-            runs = list(unit)
-    yield from runs
-
-
-def _by_key(table: pl.DataFrame, places: Mapping[str, int]) -> Iterator[tuple[str, Columns]]:
-    columns: dict[str, dict[str, pl.Series]] = {}
-    for column in table.get_columns():
-        number, _, name = column.name.partition(".")
-        columns.setdefault(number, {})[name] = column
-    for key, place in places.items():
-        yield key, columns.get(str(place), {})
-
-
-def behind_each_other(parts: Sequence[Columns]) -> Columns:
-    """Return the numbers of the first part, then those of the next one; a part has the same names as every other."""
-    return parts[0] if len(parts) == 1 else {name: pl.concat([part[name] for part in parts]) for name in parts[0]}
-
-
-def _unsigned(number: int) -> int:
-    return number % (1 << 64)
 
 
 def _signed(number: int) -> int:
@@ -173,42 +64,8 @@ def _signed(number: int) -> int:
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
-@cache
-def code_digest() -> str:
-    """Return a digest of the code that computes numbers: it is part of every key, so that none outlives its meaning."""
-    package = Path(__file__).parents[1]
-    digest = xxhash.xxh3_64(f"{__version__} {unicodedata.unidata_version}".encode())
-    feeding = ("shards/batch.py", "shards/roles.py", "run/scan.py", "vocabulary/characters.py", "vocabulary/model.py")
-    for file in [*sorted(package.glob("metrics/*.py")), *(package / name for name in feeding)]:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
-def digest_of_stretch(path: Path, state: FileState, number: int, count: int) -> bytes:
-    """Return the digest of one of `count` equal stretches of a file, which together cover all of it.
-
-    Raises:
-        ShardFault: The file is not what it was.
-    """
-    start, stop = state.size * number // count, state.size * (number + 1) // count
-    digest = xxhash.xxh3_128()
-    buffer = memoryview(bytearray(min(CHUNK, stop - start)))
-    with ShardFile(path, state) as file:
-        while start < stop:
-            view = buffer[: min(CHUNK, stop - start)]
-            file.read_into(view, start)
-            digest.update(view)
-            start += len(view)
-    return digest.digest()
-
-
-def digest_of(stretches: Iterable[bytes], state: FileState) -> str:
-    """Return the digest of a whole file, of those of its stretches."""
-    return xxhash.xxh3_128_hexdigest(b"".join([str(state.size).encode(), *stretches]))
-
-
 class MetricStore:
-    """A store that is open. All methods are for the thread that opened it; `Stored.load` is for any.
+    """A store that is open. All methods are for the thread that opened it; `Blob.load` is for any.
 
     Args:
         folder: Made where it is not there.

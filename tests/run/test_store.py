@@ -18,7 +18,9 @@ import dataguard
 from dataguard.metrics import ids, lengths
 from dataguard.result import Result
 from dataguard.run import store as module
-from dataguard.run.store import MetricStore, UnitKey, digest_of, digest_of_stretch, loaded
+from dataguard.run.digests import digest_of, digest_of_stretch
+from dataguard.run.store import MetricStore, UnitKey
+from dataguard.run.stored import loaded
 from dataguard.shards import proof
 from dataguard.shards.files import FileState, ShardFile
 from dataguard.shards.model import Shard
