@@ -39,7 +39,7 @@ def measure(folder: Path, tokens: int, runs: int, *, largest: int, keep: bool) -
     share = min(1.0, tokens / 200_000_000)
     sizes = sorted({*(size for size in SIZES if size <= largest), largest})
     _by_tokens(section, folder, peaks, runs, sizes=sizes, share=share, keep=keep)
-    _by_jobs(section, folder, peaks, runs, int(100_000_000 * share))
+    _by_jobs(section, folder, peaks, runs, int(300_000_000 * share))
     _by_shards(section, folder, peaks, runs, share)
     _by_rows(section, folder, peaks, runs, int(SMALL * share))
     what = "peak memory under 1 GiB throughout"

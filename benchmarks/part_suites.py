@@ -15,6 +15,8 @@ from data import Recipe, build, load_corpus, shards_of
 from measure import CORES, Taken, alternate, child
 from tables import Section, millions, number
 
+from dataguard.run.timings import Timings
+
 PEAK_MIB = 1024
 
 
@@ -33,6 +35,7 @@ def measure(folder: Path, tokens: int, runs: int) -> Section:
     )
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         _pretrain(section, pretrain, tokens, runs, Path(scratch))
+        _spent(section, pretrain, Path(scratch))
         for name in ("sft", "packed"):
             _other(section, name, folder, tokens // 2, runs=runs, out=Path(scratch) / "out")
     _peaks(section, pretrain)
@@ -82,6 +85,25 @@ def _pretrain(section: Section, place: Path, tokens: int, runs: int, scratch: Pa
     )
     _goal(section, what, worst, times, 4)
     _goal(section, "integrity alone: at most 1.5 × the floor", times["integrity"], times, 1.5)
+
+
+def _spent(section: Section, place: Path, scratch: Path) -> None:
+    """Say where the time of one run goes, as --timings does."""
+    timings = Timings()
+    options = {"out": scratch / "out", "timings": timings}
+    _fresh(scratch, lambda store: suites.validate(place, suites.suite_named("pretrain"), store=store, **options))
+    told = timings.to_dict()
+    parts = sorted(told["scan"].items(), key=lambda part: -part[1])
+    section.table(
+        ["pretrain, quarantine, store: step", "seconds"],
+        [[name, number(spent)] for name, spent in told["steps"].items()],
+    )
+    section.table(["of the scan, on all threads together", "seconds"], [[name, number(spent)] for name, spent in parts])
+    whole = sum(told["steps"].values())
+    shares = ", ".join(f"{name} {spent / whole:.0%}" for name, spent in told["steps"].items())
+    section.goal(
+        8, "--timings prints where the time goes", shares, met={"read", "digest", "store"} <= told["scan"].keys()
+    )
 
 
 def _other(section: Section, name: str, folder: Path, tokens: int, *, runs: int, out: Path) -> None:
