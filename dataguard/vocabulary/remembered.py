@@ -1,4 +1,6 @@
-"""What tokenizers said in earlier runs, so that one that has not changed is not parsed again: some tenths of a second.
+"""What tokenizers said earlier, so that one that has not changed is not parsed again: some tenths of a second.
+
+The last ones are kept in memory, for whoever judges again in one process, and others in a folder, for the next run.
 
 A file for each tokenizer: a digest of what follows, a line of JSON, the bytes of all ids, and where each id's begin. It is
 named by what the facts depend on: the tokenizer's files, byte for byte, and the code that reads them.
@@ -27,25 +29,31 @@ LARGEST = 1 << 27
 """Bytes of a tokenizer's files beyond which nothing is kept of it."""
 _SUFFIX = ".tokenizer"
 _DIGEST_BYTES = 32
+_MOST_RECENT = 2
+_recent: dict[str, TokenizerFacts] = {}
 
 
 def remembered(folder: Path | None, tokenizer: Path, read: Callable[[], TokenizerFacts]) -> TokenizerFacts:
     """Return what a tokenizer says: as it was kept where its files are the same, else as `read` gives it.
 
     Args:
-        folder: Where facts are kept; made where it is not there. None keeps none. That it cannot be used hinders nobody.
+        folder: Where facts are kept; made where it is not there. None keeps them in memory alone. That it cannot be used
+            hinders nobody.
         tokenizer: A tokenizer's folder, or one of its files.
         read: Reads it; its errors are raised, and nothing is kept then.
     """
-    key = None if folder is None else _key(tokenizer)
-    if folder is None or key is None:
+    key = _key(tokenizer)
+    if key is None:
         return read()
-    place = folder / f"{key}{_SUFFIX}"
-    kept = _load(place)
-    if kept is not None:
-        return kept
-    facts = read()
-    if _key(tokenizer) == key:  # else it was written to while it was read
+    place = None if folder is None else folder / f"{key}{_SUFFIX}"
+    kept = _recent.get(key) or (None if place is None else _load(place))
+    facts = read() if kept is None else kept
+    if kept is None and _key(tokenizer) != key:  # it was written to while it was read
+        return facts
+    _recent[key] = facts
+    for old in list(_recent)[:-_MOST_RECENT]:
+        _recent.pop(old, None)
+    if place is not None and (kept is None or not place.exists()):
         with suppress(OSError):
             _keep(place, facts)
     return facts

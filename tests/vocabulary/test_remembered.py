@@ -13,6 +13,16 @@ from dataguard.vocabulary.loading import load_vocabulary
 from dataguard.vocabulary.model import Vocabulary
 
 
+@pytest.fixture(autouse=True)
+def _nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "_recent", {})
+
+
+def another_process() -> None:
+    """Forget what only this process knows."""
+    remembered._recent.clear()
+
+
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Give the tokenizers that were parsed."""
@@ -42,10 +52,34 @@ def test_the_second_time_nothing_is_parsed_and_all_is_the_same(write, document, 
     folder = write({"tokenizer.json": document, "tokenizer_config.json": {"eos_token": "</s>"}})
     first = load(folder, tmp_path / "kept")
     assert parsed == [folder]
+    another_process()
     assert same(load(folder, tmp_path / "kept"), first)
     assert parsed == [folder]
+    another_process()
     assert same(load(folder, None), first)
     assert len(parsed) == 2
+
+
+def test_in_one_process_nothing_is_parsed_twice_and_few_are_kept(write, document, parsed):
+    def version(number: int) -> Path:
+        return write({"tokenizer.json": {**document, "version": str(number)}})
+
+    first = load(version(1), None)
+    assert same(load(version(1), None), first)
+    assert len(parsed) == 1
+    for number in (2, 3):
+        load(version(number), None)
+    assert same(load(version(1), None), first)
+    assert len(parsed) == 4
+
+
+def test_what_is_in_memory_is_kept_for_the_next_process_too(write, document, tmp_path, parsed):
+    folder = write({"tokenizer.json": document})
+    load(folder, None)
+    load(folder, tmp_path / "kept")
+    another_process()
+    load(folder, tmp_path / "kept")
+    assert parsed == [folder]
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "added_tokens.json"])
@@ -56,6 +90,7 @@ def test_a_file_that_changed_is_parsed(name, write, document, tmp_path, parsed):
     (folder / name).write_text(json.dumps(more))
     changed = load(folder, tmp_path / "kept")
     assert len(parsed) == 2
+    another_process()
     assert same(changed, load(folder, None))
 
 
@@ -74,8 +109,12 @@ def test_what_is_not_as_it_was_written_is_not_believed(damage, write, document, 
     content = bytearray(kept.read_bytes())
     content[len(content) // 2] ^= 1
     kept.write_bytes({"flip": content, "cut": content[: len(content) // 2], "empty": b""}[damage])
+    another_process()
     assert same(load(folder, tmp_path / "kept"), first)
     assert len(parsed) == 2
+    another_process()
+    load(folder, tmp_path / "kept")
+    assert len(parsed) == 2  # it was written anew
 
 
 def test_a_folder_that_cannot_be_written_hinders_nobody(write, document, tmp_path):
