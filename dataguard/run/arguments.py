@@ -88,6 +88,21 @@ def check_arguments(given: Mapping[str, Any]) -> None:
             raise UsageError(f"{name} cannot be {value!r}", fix=nearest(value, kind.names))
 
 
+def known_names(what: str, names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    """Return names, each of which must be known.
+
+    Args:
+        what: What they are names of.
+
+    Raises:
+        UsageError: One is not.
+    """
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown {what} {name!r}", fix=nearest(name, known))
+    return names
+
+
 def _is(value: Any, kind: Kind) -> bool:
     """Whether a value is of a kind."""
     of_type = isinstance(value, kind.types)

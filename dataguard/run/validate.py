@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dataguard.engines import threads
-from dataguard.errors import UsageError, nearest
+from dataguard.errors import UsageError
 from dataguard.reports.json_report import report_json
 from dataguard.reports.text import printable
 from dataguard.result import SEVERITIES, Result, Severity
-from dataguard.run.arguments import check_arguments
+from dataguard.run.arguments import check_arguments, known_names
 from dataguard.run.clean import write_clean
 from dataguard.run.damaged import FoundLate, with_damage
 from dataguard.run.dataset import paths_of
@@ -104,9 +104,9 @@ def validate(
         UsageError: The suite, the vocabulary, DATA or the output folder is unusable. Faults of the data are in the result.
     """
     check_arguments(locals())
-    _known("report", reports, REPORTS)
-    _known("engine", [engine], ("local",))
-    _known("severity", [fail_on], SEVERITIES)
+    known_names("report", reports, REPORTS)
+    known_names("engine", [engine], ("local",))
+    known_names("severity", [fail_on], SEVERITIES)
     _can_be_clean(clean=clean, head=head, out=out)
     request = Request(
         data=data,
@@ -149,12 +149,6 @@ def write_judged(request: Request, out: Path, limit: int | None, *, clean: bool 
         if CLEAN in outputs.commit():
             request.watch.note(f"the clean copy of an earlier run is gone from {out}: this run was not asked for one")
     return result
-
-
-def _known(what: str, names: Sequence[str], known: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise UsageError(f"unknown {what} {name!r}", fix=nearest(name, known))
 
 
 def _can_be_clean(*, clean: bool, head: int | None, out: str | Path | None) -> None:

@@ -1,0 +1,174 @@
+"""`dataguard sampler`: judge what was seen of a sampler, by a suite, as shards are judged."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from dataguard.errors import SuiteError
+from dataguard.expectations.base import ObservationExpectation
+from dataguard.expectations.context import Context, MetricTable
+from dataguard.expectations.observation import Observation
+from dataguard.reports.json_report import report_json
+from dataguard.result import Result, Severity, Unjudged
+from dataguard.run.describe import describe_skipped
+from dataguard.run.judge import judge
+from dataguard.run.outputs import REPORT, RUN, prepare
+from dataguard.sampler.observation import read_observation
+from dataguard.suite.loading import load_suite
+from dataguard.suite.model import Configured, Suite
+from dataguard.suite.plugins import Known
+from dataguard.version import __version__
+from dataguard.vocabulary.model import Vocabulary
+
+SUITE = "sampler"
+"""The shipped suite that judges a sampler where none is named."""
+NO_ROWS = {"shard": pl.UInt32, "row": pl.Int64, "source": pl.Int32}
+OF_SHARDS = Unjudged("it judges shards, and a sampler was observed", "run dataguard validate with this suite")
+
+
+def judge_observed(
+    file: str | Path,
+    *,
+    suite: str | Path | Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    plugins: Sequence[str] = (),
+    fail_on: Severity = "critical",
+    out: str | Path | None = None,
+) -> Result:
+    """Judge the observation that a file holds; no DATA is needed.
+
+    Args:
+        file: JSON, as in docs/sampler.md.
+        suite: Name of a shipped suite, a file or a dict; None takes the shipped suite `sampler`.
+        parameters: Values of the suite's parameters; `shuffle` of the shipped suite is that of the observation.
+        plugins: Modules that give further expectations; they are imported.
+        fail_on: The least severity whose failures make `success` false.
+        out: Folder for report.json and run.json; None writes nothing.
+
+    Raises:
+        UsageError: The file, the suite or the output folder is unusable, or nothing could be judged.
+    """
+    started = time.time()
+    seen = read_observation(Path(file))
+    known = Known(plugins)
+    chosen = _suite(suite, parameters or {}, known, seen)
+    taken = [f"{name} of {package}" for name, package in known.installed.items()]
+    judged = Judging(chosen, seen, fail_on, taken).result(chosen=suite is None)
+    return write_sampled(judged, out, [Path(file)], started, {"observed": str(Path(file).absolute())})
+
+
+def _suite(
+    named: str | Path | Mapping[str, Any] | None, parameters: Mapping[str, Any], known: Known, seen: Observation
+) -> Suite:
+    """Return the suite; the shipped one expects shuffling of a sampler that shuffles."""
+    if named is None or named == SUITE:
+        return load_suite(SUITE, {"shuffle": seen.shuffle, **parameters}, known)
+    return load_suite(named, parameters, known)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """An observation and what it is judged by.
+
+    Args:
+        context: What else is known, where DATA is; its observation is `seen`.
+        told: What the report says of how the observation was made.
+    """
+
+    suite: Suite
+    seen: Observation
+    fail_on: Severity
+    taken: Sequence[str] = ()
+    context: Context | None = None
+    told: Mapping[str, Any] | None = None
+
+    def result(self, *, chosen: bool) -> Result:
+        """Return the verdict.
+
+        Args:
+            chosen: Nobody named the suite.
+
+        Raises:
+            SuiteError: Every expectation was skipped.
+        """
+        context = self.context or Context(Vocabulary(), (), parameters=self.suite.parameters)
+        context = replace(context, observation=self.seen)
+        ours, others = _parted(self.suite)
+        verdicts = judge(replace(self.suite, expectations=ours), MetricTable(pl.LazyFrame(schema=NO_ROWS)), context)
+        verdicts = replace(verdicts, skipped=(*verdicts.skipped, *((each, OF_SHARDS) for each in others)))
+        if not verdicts.results:
+            why = "; ".join(sorted({str(absent) for _, absent in verdicts.skipped}))
+            raise SuiteError("nothing was judged: every expectation was skipped", file=self.suite.origin, why=why)
+        seen = self.seen
+        meta = {
+            "suite": {"name": self.suite.name, "origin": self.suite.origin, "chosen": chosen},
+            "fail_on": self.fail_on,
+            "samples": seen.samples,
+            "ranks": seen.world_size,
+            "sampler": {
+                "batch_size": seen.batch_size,
+                "drop_last": seen.drop_last,
+                "shuffle": seen.shuffle,
+                "seed": seen.seed,
+                "epochs": [epoch.epoch for epoch in seen.epochs],
+                **(self.told or {}),
+            },
+            "taken": [*self.taken, *([f"suite {self.suite.name}"] if chosen else [])],
+            "skipped": describe_skipped(verdicts),
+            "notes": list(seen.told),
+        }
+        return Result(
+            suite_name=self.suite.name,
+            suite_parameters=self.suite.parameters,
+            results=verdicts.results,
+            meta=meta,
+            fail_on=self.fail_on,
+        )
+
+
+def _parted(suite: Suite) -> tuple[tuple[Configured, ...], tuple[Configured, ...]]:
+    """Return the expectations that judge a sampler, and the others."""
+    ours = [each for each in suite.expectations if isinstance(each.expectation, ObservationExpectation)]
+    others = [each for each in suite.expectations if not isinstance(each.expectation, ObservationExpectation)]
+    return tuple(ours), tuple(others)
+
+
+def write_sampled(
+    result: Result, out: str | Path | None, data: Sequence[Path], started: float, settings: Mapping[str, Any]
+) -> Result:
+    """Write report.json and run.json where they are asked for; return the result.
+
+    Args:
+        data: What was judged, which must not be overwritten.
+        started: When it began, in seconds since the epoch.
+        settings: How the observation was made, for run.json.
+
+    Raises:
+        OutputError: The folder cannot be written.
+    """
+    if out is None:
+        return result
+    facts = {
+        "dataguard": __version__,
+        "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.time() - started, 3),
+        "settings": dict(settings),
+        "host": platform.node(),
+        "platform": platform.platform(),
+        "python": sys.version.split()[0],
+    }
+    with prepare(Path(out), data) as outputs:
+        outputs.write_text(REPORT, report_json(result))
+        outputs.write_text(RUN, json.dumps(facts, indent=2, default=str) + "\n")
+        outputs.commit()
+    return result
