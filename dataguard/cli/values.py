@@ -27,6 +27,15 @@ class FailOn(StrEnum):
     INFO = "info"
 
 
+class DropLast(StrEnum):
+    """What a sampler and a loader leave out."""
+
+    NONE = "none"
+    BOTH = "both"
+    SAMPLER = "sampler"
+    LOADER = "loader"
+
+
 FORMS = {"--set": ("NAME=VALUE", "max_length=2048"), "--column": ("ROLE=NAME", "input_ids=tokens")}
 """How the options that are mappings are given, and an example of each."""
 

@@ -99,7 +99,8 @@ def _alike(ours: Samples, theirs: Samples) -> bool:
 def _steps(resume: Resume, expected: Sequence[Samples], seen: Observation) -> tuple[list[Samples], list[Samples]]:
     """Return what follows by global step (or by as many as both sizes divide): as it should, and as it does.
 
-    The last one is without the copies that even out the ranks, of which another number of ranks needs others.
+    The last one is without the copies that even out the ranks, of which another number of ranks needs others, and without
+    samples that the settings leave out with one of the two numbers of ranks alone.
     """
     was, now = len(resume.unbroken), resume.world_size
     together = lcm(was * seen.batch_size, now * resume.batch_size)
@@ -107,7 +108,27 @@ def _steps(resume: Resume, expected: Sequence[Samples], seen: Observation) -> tu
     before, left = _without_padding(_cut(expected, together // was), consumed, was * seen.batch_size)
     most = 0 if seen.drops_remainder or now == 1 else -left % (now * resume.batch_size)
     after, _ = _without_padding(_cut(resume.ranks, together // now), consumed, most)
+    before, after = _without_remainder(before, after, _most_left_out(resume, seen))
     return [seen.identities(each) for each in before], [seen.identities(each) for each in after]
+
+
+def _most_left_out(resume: Resume, seen: Observation) -> int:
+    """Return how many samples at the end of an epoch the settings leave out at most, with either number of ranks."""
+    was, now = len(resume.unbroken), resume.world_size
+    if seen.drops_batch:
+        return max(was * seen.batch_size, now * resume.batch_size) - 1
+    return max(was, now) - 1 if seen.drops_remainder else 0
+
+
+def _without_remainder(ours: list[Samples], theirs: list[Samples], most: int) -> tuple[list[Samples], list[Samples]]:
+    """Return two lists of steps, without what one of them has more at its end where that is no more than `most`."""
+    whole = max(min(len(ours), len(theirs)) - 1, 0)
+    nothing = np.empty(0, np.int64)
+    end, other = (np.concatenate([nothing, *steps[whole:]]) for steps in (ours, theirs))
+    shorter, longer = sorted((end, other), key=len)
+    if len(longer) - len(shorter) > most or not np.isin(shorter, longer).all():
+        return ours, theirs
+    return [*ours[:whole], shorter], [*theirs[:whole], shorter]
 
 
 def _cut(orders: Sequence[Samples], size: int) -> list[Samples]:

@@ -53,9 +53,9 @@ def headline(result: Result, page: Page) -> None:
     """Tell the verdict, and on how much data."""
     word, style = ("PASS", "bold green") if result.success else ("FAIL", "bold red")
     meta = result.meta
-    amounts = [
-        f"{number(meta[key])} {key}" for key in ("rows", "tokens", "samples", "ranks") if meta.get(key) is not None
-    ]
+    amounts = [f"{number(meta[key])} {key}" for key in ("rows", "tokens") if meta.get(key) is not None]
+    told = ("rank",) if amounts else ("sample", "rank")
+    amounts += [counted(meta[f"{key}s"], key) for key in told if meta.get(f"{key}s") is not None]
     shards = meta.get("shards") or {}
     if (count := shards.get("count")) is not None:
         intact = shards.get("intact", count)

@@ -7,23 +7,30 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from dataguard.engines import threads
 from dataguard.errors import SuiteError
 from dataguard.expectations.base import ObservationExpectation
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.observation import Observation
 from dataguard.reports.json_report import report_json
 from dataguard.result import Result, Severity, Unjudged
-from dataguard.run.describe import describe_skipped
+from dataguard.run.dataset import paths_of
+from dataguard.run.describe import describe_columns, describe_shards, describe_skipped
 from dataguard.run.judge import judge
 from dataguard.run.outputs import REPORT, RUN, prepare
+from dataguard.run.request import Nobody, Request, SourceFrom, Watch
+from dataguard.run.samples import read_samples
 from dataguard.sampler.observation import read_observation
+from dataguard.sampler.settings import Settings
+from dataguard.sampler.simulate import digest_of, simulate
 from dataguard.suite.loading import load_suite
 from dataguard.suite.model import Configured, Suite
 from dataguard.suite.plugins import Known
@@ -61,19 +68,77 @@ def judge_observed(
     started = time.time()
     seen = read_observation(Path(file))
     known = Known(plugins)
-    chosen = _suite(suite, parameters or {}, known, seen)
+    chosen = load_suite(*_named(suite, parameters or {}, shuffle=seen.shuffle), known)
     taken = [f"{name} of {package}" for name, package in known.installed.items()]
     judged = Judging(chosen, seen, fail_on, taken).result(chosen=suite is None)
     return write_sampled(judged, out, [Path(file)], started, {"observed": str(Path(file).absolute())})
 
 
-def _suite(
-    named: str | Path | Mapping[str, Any] | None, parameters: Mapping[str, Any], known: Known, seen: Observation
-) -> Suite:
-    """Return the suite; the shipped one expects shuffling of a sampler that shuffles."""
+def judge_sampler(
+    data: Any,
+    settings: Settings,
+    *,
+    suite: str | Path | Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    source_from: SourceFrom | None = None,
+    store: str | Path | None = "auto",
+    jobs: int | None = None,
+    plugins: Sequence[str] = (),
+    fail_on: Severity = "critical",
+    out: str | Path | None = None,
+    watch: Watch | None = None,
+) -> Result:
+    """Judge what torch's DistributedSampler deals of a data set, simulated for every rank.
+
+    Args:
+        data: A path or several, or rows in memory, as in `dataguard.validate`; all intact rows are the samples, in order.
+        settings: What a training run tells its sampler and loader.
+        suite, parameters, plugins, fail_on, out: As in `judge_observed`.
+        columns, source_from, store, jobs, watch: As in `dataguard.validate`.
+
+    Raises:
+        UsageError: DATA, the suite or the output folder is unusable, nothing could be judged, or torch is not installed.
+    """
+    started = time.time()
+    known = Known(plugins)
+    named, parameters = _named(suite, parameters or {}, shuffle=settings.shuffle)
+    request = Request(
+        data=data,
+        suite=named,
+        parameters=parameters,
+        columns=columns or {},
+        source_from=source_from,
+        jobs=jobs or threads.default_jobs(),
+        plugins=plugins,
+        store=store,
+        fail_on=fail_on,
+        watch=watch or Nobody(),
+    )
+    samples = read_samples(request)
+    seen = samples.described(simulate(len(samples.content), settings, first_batch=samples.content.first_batches))
+    taken = [f"{name} of {package}" for name, package in known.installed.items()]
+    told = {"backend": "simulate", "orders": [{"epoch": each.epoch, "digest": digest_of(each)} for each in seen.epochs]}
+    judging = Judging(samples.suite, seen, fail_on, [*samples.taken, *taken], samples.context, told)
+    facts = {"sampler": asdict(settings), "torch": _version("torch"), "orders": told["orders"]}
+    return write_sampled(judging.result(chosen=suite is None), out, paths_of(data), started, facts)
+
+
+def _version(package: str) -> str | None:
+    """Return the version of a package that may not be installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _named(
+    named: str | Path | Mapping[str, Any] | None, parameters: Mapping[str, Any], *, shuffle: bool
+) -> tuple[str | Path | Mapping[str, Any], Mapping[str, Any]]:
+    """Return the suite's name and its parameters; the shipped one expects shuffling of a sampler that shuffles."""
     if named is None or named == SUITE:
-        return load_suite(SUITE, {"shuffle": seen.shuffle, **parameters}, known)
-    return load_suite(named, parameters, known)
+        return SUITE, {"shuffle": shuffle, **parameters}
+    return named, parameters
 
 
 @dataclass(frozen=True)
@@ -113,6 +178,7 @@ class Judging:
         meta = {
             "suite": {"name": self.suite.name, "origin": self.suite.origin, "chosen": chosen},
             "fail_on": self.fail_on,
+            **(_described(self.context) if self.context is not None else {}),
             "samples": seen.samples,
             "ranks": seen.world_size,
             "sampler": {
@@ -134,6 +200,16 @@ class Judging:
             meta=meta,
             fail_on=self.fail_on,
         )
+
+
+def _described(context: Context) -> dict[str, Any]:
+    """Return what the report says of DATA."""
+    return {
+        "shards": describe_shards(context),
+        "rows": sum(shard.rows for shard in context.intact),
+        "tokens": sum(shard.tokens for shard in context.intact),
+        "columns": describe_columns(context),
+    }
 
 
 def _parted(suite: Suite) -> tuple[tuple[Configured, ...], tuple[Configured, ...]]:

@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from dataguard.cli import run
-from tests.builders import observation
+from tests.builders import observation, table_of
 
 GOOD = observation([[4, 1, 3], [5, 0, 2]], [[0, 5, 2], [1, 4, 3]])
 SHARED = observation([[4, 0, 3], [4, 1, 0]], samples=6)
@@ -93,3 +94,58 @@ def test_the_file_is_never_overwritten(tmp_path: Path):
     file = write(tmp_path, GOOD)
     assert run(["sampler", "--observed", file, "--out", file]) == 2
     assert json.loads(Path(file).read_text()) == GOOD
+
+
+def shards(folder: Path, rows: int) -> str:
+    """Write two shards of so many rows each."""
+    (folder / "data").mkdir()
+    for name in ("a", "b"):
+        pq.write_table(table_of(input_ids=[[1, 2, row] for row in range(rows)]), folder / "data" / f"{name}.parquet")
+    return str(folder / "data")
+
+
+def test_rows_of_data_are_dealt_and_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("torch")
+    more = ["--world-size", "4", "--batch-size", "2", "--epochs", "3", "--num-workers", "2", "--no-store"]
+    assert run(["sampler", shards(tmp_path, 50), *more, "--out", str(tmp_path / "out")]) == 0
+    assert "11 of 11 expectations hold; 100 rows, 300 tokens, 4 ranks, 2 shards" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    meta = json.loads((tmp_path / "out" / "report.json").read_text())["meta"]["dataguard"]
+    assert [each["epoch"] for each in meta["sampler"]["orders"]] == [0, 1, 2]
+    facts = json.loads((tmp_path / "out" / "run.json").read_text())["settings"]
+    assert facts["orders"] == meta["sampler"]["orders"]
+    assert facts["torch"]
+
+
+def test_a_copy_names_the_row_that_it_is_of(tmp_path: Path):
+    pytest.importorskip("torch")
+    more = ["--world-size", "8", "--set", "exact=true", "--no-store", "--quiet", "--out", str(tmp_path / "out")]
+    assert run(["sampler", shards(tmp_path, 50), *more]) == 1
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    (result,) = (each["result"] for each in report["results"] if not each["success"])
+    assert {each["shard"] for each in result["partial_unexpected_index_list"]} <= {"a.parquet", "b.parquet"}
+    assert result["details"]["reasons"] == {"padded_duplicate": 8}
+
+
+def test_a_shard_that_is_not_intact_is_a_finding_here_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    data = shards(tmp_path, 5)
+    (tmp_path / "data" / "c.parquet").write_bytes(b"")
+    assert run(["sampler", data, "--no-shuffle", "--no-store"]) == 1
+    assert "empty_file" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--world-size", "0"], "--world-size cannot be 0"),
+        (["--drop-last", "some"], "--drop-last cannot be 'some'"),
+        (["--observed", "observed.json"], "two things to judge"),
+        (["--column", "input_ids=tokens"], "no shard has a column tokens"),
+    ],
+)
+def test_settings_that_cannot_be_are_one_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+):
+    assert run(["sampler", shards(tmp_path, 2), "--no-store", *arguments]) == 2
+    assert told in capsys.readouterr().err

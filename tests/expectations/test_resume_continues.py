@@ -93,3 +93,11 @@ def test_items_say_what_is_the_same():
     document = observation([[0, 1, 2]], items=["a", "b", "c"], resume=given)
     result = sampled("expect_resume_to_continue", document)
     assert {(each.reason, each.value) for each in result.findings} == {("repeated", 0), ("skipped", 2)}
+
+
+def test_what_one_number_of_ranks_leaves_out_at_the_end_does_not_count():
+    given = {"epoch": 0, "consumed_per_rank": 1, "unbroken": [[0, 2], [1, 3]], "world_size": 1, "batch_size": 2}
+    document = observation([[0, 2], [1, 3]], samples=5, drop_last="sampler", resume={**given, "ranks": [[2, 3, 4]]})
+    assert sampled("expect_resume_to_continue", document, mode="elastic").success
+    document["resume"]["ranks"] = [[2, 3, 1, 0]]
+    assert not sampled("expect_resume_to_continue", document, mode="elastic").success

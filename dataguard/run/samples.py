@@ -1,0 +1,90 @@
+"""The rows of a data set as a sampler sees them: numbers from 0, in the order of DATA, of all shards that are intact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from dataguard.expectations.context import Context
+from dataguard.expectations.observation import Observation, Places
+from dataguard.metrics.lengths import Lengths
+from dataguard.run.fill import fill
+from dataguard.run.plan import make_plan
+from dataguard.run.ready import get_ready
+from dataguard.run.request import Request
+from dataguard.run.store import opened_store
+from dataguard.run.table import RunTable
+from dataguard.sampler.content import Content
+from dataguard.suite.model import Suite
+
+
+@dataclass(frozen=True)
+class SampleRows:
+    """A data set whose rows are samples.
+
+    Args:
+        suite: What judges it.
+        context: What is known of the shards.
+        content: Where each sample stands, and what is in it.
+        lengths: Tokens of each sample. Shape (samples,).
+        sources: The place of each sample's source in the names that the context has, -1 where it has none.
+        taken: What was taken without being told.
+    """
+
+    suite: Suite
+    context: Context
+    content: Content
+    lengths: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int64]
+    taken: Sequence[str]
+
+    def described(self, seen: Observation) -> Observation:
+        """Return an observation of these samples with what is known of each."""
+        return replace(
+            seen,
+            lengths=self.lengths,
+            sources=self.sources if self.context.sources else None,
+            source_names=tuple(self.context.sources),
+            places=self.content.places,
+        )
+
+
+def read_samples(request: Request) -> SampleRows:
+    """Return the rows of DATA as samples; how long they are comes from the store where it is known.
+
+    Raises:
+        UsageError: The suite or DATA is unusable.
+    """
+    ready = get_ready(request)
+    dataset, context = ready.dataset, ready.context
+    tokens = make_plan(ready.suite, context).tokens
+    length = Lengths(tokens)
+    plan = replace(make_plan(ready.suite, context), metrics=(length,), wanted_by={})
+    filled = RunTable(plan.metrics)
+    with opened_store(request) as store:
+        shards = fill(dataset, context.shards, plan, filled, store=store, request=request)
+    context = replace(context, shards=shards, sources=filled.sources)
+    columns = (
+        length["length"].fill_null(0).cast(pl.Int64).alias("length"),
+        pl.col("source").fill_null(-1).cast(pl.Int64),
+    )
+    rows = filled.frame().select(*columns).collect(engine="streaming")
+    starts = np.zeros(len(shards) + 1, np.int64)
+    np.cumsum([shard.rows for shard in shards], out=starts[1:])
+    content = Content(
+        places=Places([shard.name for shard in shards], starts),
+        shards=dataset.opened,
+        columns=[shard.roles.get(tokens, "") for shard in shards],
+    )
+    return SampleRows(
+        suite=ready.suite,
+        context=context,
+        content=content,
+        lengths=rows["length"].to_numpy(),
+        sources=rows["source"].to_numpy(),
+        taken=ready.taken,
+    )
