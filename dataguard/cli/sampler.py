@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dataguard.cli.telling import tell
-from dataguard.cli.values import DropLast, FailOn, SourceFrom, mapping_of, names_of, parameter
+from dataguard.cli.values import Backend, DropLast, FailOn, SourceFrom, mapping_of, names_of, parameter
 from dataguard.errors import UsageError
 
 EXAMPLES = """
@@ -55,6 +55,36 @@ def sampler(
     grad_accum: Annotated[
         int, typer.Option(metavar="N", rich_help_panel=HOW, help="Batches of a rank in a step of the optimizer.")
     ] = 1,
+    backend: Annotated[
+        Backend,
+        typer.Option(
+            rich_help_panel=HOW,
+            help="simulate computes the orders; gloo and nccl start real ranks; auto does so for a --loader.",
+        ),
+    ] = Backend.AUTO,
+    loader: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FACTORY",
+            rich_help_panel=HOW,
+            help="Your own loader: FACTORY(rank, world_size, epoch, ...) returns it; it is imported, and run in each rank.",
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, rich_help_panel=HOW, help="Length of the loader's dataset, where that is not DATA."
+        ),
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            rich_help_panel=HOW,
+            help="Time without a batch after which a real rank has hung.",
+        ),
+    ] = 60,
     observed: Annotated[
         Path | None,
         typer.Option(
@@ -135,9 +165,9 @@ def sampler(
 ) -> int:
     """Judge what a sampler deals: the same again, to every rank its own, and to all equally much."""
     parameters = {name: parameter(text) for name, text in mapping_of("--set", settings or ()).items()}
-    if bool(data) == (observed is not None):
+    if bool(data or loader) == (observed is not None):
         what = "there is nothing to judge" if observed is None else "DATA and --observed are two things to judge"
-        raise UsageError(what, fix="give DATA, or --observed FILE")
+        raise UsageError(what, fix="give DATA, --observed FILE, or --loader MODULE:FACTORY")
 
     from dataguard.cli.progress import Watch
     from dataguard.run.arguments import known_names
@@ -157,9 +187,13 @@ def sampler(
     else:
         how = Settings(world_size, batch_size, epochs, seed, shuffle, DROPS[drop_last.value], num_workers, grad_accum)
         result = judge_sampler(
-            data,
+            data or None,
             how,
             **asked,
+            backend=backend.value,
+            loader=loader,
+            samples=samples,
+            timeout=timeout,
             columns=mapping_of("--column", columns or ()),
             source_from=None if source_from is None else source_from.value,
             store=None if no_store else store or "auto",

@@ -36,6 +36,15 @@ class DropLast(StrEnum):
     LOADER = "loader"
 
 
+class Backend(StrEnum):
+    """How the order of a sampler is collected."""
+
+    AUTO = "auto"
+    NCCL = "nccl"
+    GLOO = "gloo"
+    SIMULATE = "simulate"
+
+
 FORMS = {"--set": ("NAME=VALUE", "max_length=2048"), "--column": ("ROLE=NAME", "input_ids=tokens")}
 """How the options that are mappings are given, and an example of each."""
 

@@ -7,7 +7,7 @@ nothing of torch, processes or files. `dataguard.sampler` collects observations,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -91,6 +91,16 @@ class Resume:
 
 
 @dataclass(frozen=True)
+class Stall:
+    """A rank that gave no further batch for so many seconds, after so many of them."""
+
+    epoch: int
+    rank: int
+    step: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class SeedOrder:
     """The orders that another seed gave."""
 
@@ -137,6 +147,7 @@ class Observation:
         lengths: Tokens of each sample. Shape (samples,).
         sources: The place of each sample's source in `source_names`, -1 where it has none. Shape (samples,).
         places: Where samples stand, where DATA is known.
+        stalls: Ranks that hung.
         told: What the collector has to say, such as why ranks were ended.
     """
 
@@ -157,7 +168,8 @@ class Observation:
     sources: npt.NDArray[np.int64] | None = None
     source_names: tuple[str, ...] = ()
     places: Places | None = None
-    told: tuple[str, ...] = field(default=())
+    stalls: tuple[Stall, ...] = ()
+    told: tuple[str, ...] = ()
 
     @property
     def drops_remainder(self) -> bool:

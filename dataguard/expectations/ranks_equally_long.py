@@ -10,7 +10,10 @@ from dataguard.expectations.sampled import Found
 
 
 class ExpectRanksToBeEquallyLong(ObservationExpectation):
-    """All ranks have as many batches in an epoch (unit: sample, as many samples), so that none waits for one that has ended."""
+    """All ranks have as many batches in an epoch (unit: sample, as many samples), so that none waits for one that has ended.
+
+    A rank that was seen to hang is one that has fewer, however many the others had.
+    """
 
     reasons: ClassVar[tuple[str, ...]] = ("unequal_batches", "unequal_samples")
     fix: ClassVar[str] = (
@@ -23,12 +26,16 @@ class ExpectRanksToBeEquallyLong(ObservationExpectation):
     def judge_observation(self, seen: Observation) -> Outcome:
         found, observed = Found(seen), []
         by_batch = self.unit == "batch"
+        hung = {(each.epoch, each.rank) for each in seen.stalls}
+        for each in seen.stalls:
+            detail = f"it gave no further batch for {each.seconds:g} s at step {each.step:,}, and would never have"
+            found.add("unequal_batches", epoch=each.epoch, rank=each.rank, value=each.step, detail=detail)
         for epoch in seen.epochs:
             sizes = [seen.batches(len(order)) if by_batch else len(order) for order in epoch.ranks]
             longest = max(sizes, default=0)
             observed.append({"epoch": epoch.epoch, "min": min(sizes, default=0), "max": longest})
             for rank, size in enumerate(sizes):
-                if size < longest:
+                if size < longest and (epoch.epoch, rank) not in hung:
                     detail = f"others have {longest:,}" + (f", and wait at step {size:,}" if by_batch else "")
                     reason = "unequal_batches" if by_batch else "unequal_samples"
                     found.add(reason, epoch=epoch.epoch, rank=rank, value=size, detail=detail)

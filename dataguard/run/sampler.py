@@ -16,10 +16,11 @@ from typing import Any
 import polars as pl
 
 from dataguard.engines import threads
-from dataguard.errors import SuiteError
+from dataguard.errors import SuiteError, UsageError
 from dataguard.expectations.base import ObservationExpectation
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.observation import Observation
+from dataguard.expectations.ranks_equally_long import ExpectRanksToBeEquallyLong
 from dataguard.reports.json_report import report_json
 from dataguard.result import Result, Severity, Unjudged
 from dataguard.run.dataset import paths_of
@@ -28,7 +29,9 @@ from dataguard.run.judge import judge
 from dataguard.run.outputs import REPORT, RUN, prepare
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch
 from dataguard.run.samples import read_samples
+from dataguard.sampler.content import Content
 from dataguard.sampler.observation import read_observation
+from dataguard.sampler.ranks import TIMEOUT, collect
 from dataguard.sampler.settings import Settings
 from dataguard.sampler.simulate import digest_of, simulate
 from dataguard.suite.loading import load_suite
@@ -78,6 +81,10 @@ def judge_sampler(
     data: Any,
     settings: Settings,
     *,
+    backend: str = "auto",
+    loader: str | None = None,
+    samples: int | None = None,
+    timeout: float = TIMEOUT,
     suite: str | Path | Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
@@ -89,39 +96,86 @@ def judge_sampler(
     out: str | Path | None = None,
     watch: Watch | None = None,
 ) -> Result:
-    """Judge what torch's DistributedSampler deals of a data set, simulated for every rank.
+    """Judge what a sampler deals of a data set: torch's DistributedSampler, or a user's loader.
 
     Args:
-        data: A path or several, or rows in memory, as in `dataguard.validate`; all intact rows are the samples, in order.
+        data: A path or several, or rows in memory, as in `dataguard.validate`; all intact rows are the samples, in order. None
+            where a loader reads a dataset of its own, of so many `samples`.
         settings: What a training run tells its sampler and loader.
+        backend: simulate computes the orders; gloo and nccl start real ranks; auto starts them for a loader alone.
+        loader: A user's factory (module:factory), which is imported, in each rank.
+        samples: Length of the loader's dataset, where it is not DATA.
+        timeout: Seconds without a batch after which a rank has stalled.
         suite, parameters, plugins, fail_on, out: As in `judge_observed`.
         columns, source_from, store, jobs, watch: As in `dataguard.validate`.
 
     Raises:
-        UsageError: DATA, the suite or the output folder is unusable, nothing could be judged, or torch is not installed.
+        UsageError: DATA, the suite, the loader or the output folder is unusable, nothing could be judged, or torch is not
+            installed.
     """
     started = time.time()
     known = Known(plugins)
     named, parameters = _named(suite, parameters or {}, shuffle=settings.shuffle)
-    request = Request(
-        data=data,
-        suite=named,
-        parameters=parameters,
-        columns=columns or {},
-        source_from=source_from,
-        jobs=jobs or threads.default_jobs(),
-        plugins=plugins,
-        store=store,
-        fail_on=fail_on,
-        watch=watch or Nobody(),
-    )
-    samples = read_samples(request)
-    seen = samples.described(simulate(len(samples.content), settings, first_batch=samples.content.first_batches))
     taken = [f"{name} of {package}" for name, package in known.installed.items()]
-    told = {"backend": "simulate", "orders": [{"epoch": each.epoch, "digest": digest_of(each)} for each in seen.epochs]}
-    judging = Judging(samples.suite, seen, fail_on, [*samples.taken, *taken], samples.context, told)
-    facts = {"sampler": asdict(settings), "torch": _version("torch"), "orders": told["orders"]}
+    collecting = Collecting(settings, backend, loader, timeout)
+    if data is None:
+        if loader is None or samples is None:
+            raise UsageError("there is nothing to judge", fix="give DATA, or --loader MODULE:FACTORY with --samples N")
+        seen, told = collecting.observe(samples)
+        judging = Judging(load_suite(named, parameters, known), seen, fail_on, taken, None, told)
+    else:
+        rows = read_samples(
+            Request(
+                data=data,
+                suite=named,
+                parameters=parameters,
+                columns=columns or {},
+                source_from=source_from,
+                jobs=jobs or threads.default_jobs(),
+                plugins=plugins,
+                store=store,
+                fail_on=fail_on,
+                watch=watch or Nobody(),
+            )
+        )
+        if samples not in {None, len(rows.content)}:
+            why = f"it has {len(rows.content):,} rows"
+            raise UsageError(f"DATA has not {samples:,} samples", where="--samples", why=why, fix="leave it out")
+        seen, told = collecting.observe(len(rows.content), rows.content)
+        judging = Judging(rows.suite, rows.described(seen), fail_on, [*rows.taken, *taken], rows.context, told)
+    facts = {"sampler": asdict(settings), "torch": _version("torch"), **told}
     return write_sampled(judging.result(chosen=suite is None), out, paths_of(data), started, facts)
+
+
+@dataclass(frozen=True)
+class Collecting:
+    """How the orders of a sampler are collected (`judge_sampler`)."""
+
+    settings: Settings
+    backend: str
+    loader: str | None
+    timeout: float
+
+    def observe(self, samples: int, content: Content | None = None) -> tuple[Observation, Mapping[str, Any]]:
+        """Return what a sampler deals, and how that was found."""
+        settings = self.settings
+        if self.backend == "simulate" and self.loader is not None:
+            why, fix = "nobody knows what a loader deals without running it", "give --backend gloo"
+            raise UsageError("a loader cannot be simulated", where="--backend simulate", why=why, fix=fix)
+        facts: Mapping[str, Any] = {"backend": "simulate"}
+        if self.loader is None and self.backend in {"auto", "simulate"}:
+            seen = simulate(samples, settings, first_batch=None if content is None else content.first_batches)
+        else:
+            collected = collect(
+                samples, settings, backend=self.backend, content=content, loader=self.loader, timeout=self.timeout
+            )
+            seen, facts = collected.seen, collected.facts
+            if self.loader is None and not seen.stalls:
+                computed = simulate(samples, replace(settings, num_workers=0))
+                note = "resumes and other seeds are computed, as torch's DistributedSampler deals them"
+                seen = replace(seen, resumes=computed.resumes, seeds=computed.seeds, told=(*seen.told, note))
+        orders = [{"epoch": each.epoch, "digest": digest_of(each)} for each in seen.epochs]
+        return seen, {**facts, "orders": orders}
 
 
 def _version(package: str) -> str | None:
@@ -169,6 +223,7 @@ class Judging:
         context = self.context or Context(Vocabulary(), (), parameters=self.suite.parameters)
         context = replace(context, observation=self.seen)
         ours, others = _parted(self.suite)
+        ours = _with_stalls(ours, self.seen)
         verdicts = judge(replace(self.suite, expectations=ours), MetricTable(pl.LazyFrame(schema=NO_ROWS)), context)
         verdicts = replace(verdicts, skipped=(*verdicts.skipped, *((each, OF_SHARDS) for each in others)))
         if not verdicts.results:
@@ -200,6 +255,14 @@ class Judging:
             meta=meta,
             fail_on=self.fail_on,
         )
+
+
+def _with_stalls(asked: tuple[Configured, ...], seen: Observation) -> tuple[Configured, ...]:
+    """Return the expectations; a rank that hung is a finding whether the suite asks or not."""
+    if not seen.stalls or any(isinstance(each.expectation, ExpectRanksToBeEquallyLong) for each in asked):
+        return asked
+    meta = {"dataguard": {"added": "the suite does not ask for ranks of equal length, but one hung"}}
+    return (Configured(ExpectRanksToBeEquallyLong(), "critical", meta=meta), *asked)
 
 
 def _described(context: Context) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import polars as pl
 
 from dataguard.expectations.context import Context
 from dataguard.expectations.observation import Observation, Places
+from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.metrics.lengths import Lengths
 from dataguard.run.fill import fill
 from dataguard.run.plan import make_plan
@@ -75,10 +76,13 @@ def read_samples(request: Request) -> SampleRows:
     rows = filled.frame().select(*columns).collect(engine="streaming")
     starts = np.zeros(len(shards) + 1, np.int64)
     np.cumsum([shard.rows for shard in shards], out=starts[1:])
+    asked = [each.expectation for each in ready.suite.expectations]
+    intact = [each for each in asked if isinstance(each, ExpectShardsToBeIntact)]
     content = Content(
         places=Places([shard.name for shard in shards], starts),
-        shards=dataset.opened,
+        shards=dataset.shards,
         columns=[shard.roles.get(tokens, "") for shard in shards],
+        tolerated=frozenset(reason for each in intact for reason in each.allow),
     )
     return SampleRows(
         suite=ready.suite,

@@ -18,6 +18,7 @@ from dataguard.expectations.observation import (
     Resume,
     Samples,
     SeedOrder,
+    Stall,
     Told,
     Worker,
 )
@@ -113,6 +114,15 @@ class SeedPart(Part):
     epochs: Annotated[list[EpochPart], Field(min_length=1)]
 
 
+class StallPart(Part):
+    """A rank that hung."""
+
+    epoch: Number
+    rank: Sample
+    step: Sample
+    seconds: Annotated[float, Field(ge=0)]
+
+
 class ObservationDocument(Part):
     """The JSON form of an observation."""
 
@@ -129,6 +139,7 @@ class ObservationDocument(Part):
     workers: list[WorkerPart] = Field(default_factory=list)
     resume: ResumePart | list[ResumePart] | None = None
     seeds: list[SeedPart] = Field(default_factory=list)
+    stalls: list[StallPart] = Field(default_factory=list)
     lengths: list[Sample] | None = None
     sources: list[str | None] | None = None
 
@@ -184,6 +195,7 @@ class ObservationDocument(Part):
             workers=tuple(each.value() for each in self.workers),
             resumes=tuple(each.value(self.batch_size) for each in self.resumes()),
             seeds=tuple(SeedOrder(each.seed, tuple(epoch.value() for epoch in each.epochs)) for each in self.seeds),
+            stalls=tuple(Stall(each.epoch, each.rank, each.step, each.seconds) for each in self.stalls),
             lengths=None if self.lengths is None else _order(self.lengths),
             sources=None
             if self.sources is None
@@ -322,6 +334,7 @@ def document_of(seen: Observation) -> Mapping[str, Any]:
                 for each in seen.resumes
             ],
             "seeds": [{"seed": each.seed, "epochs": epochs(each.epochs)} for each in seen.seeds],
+            "stalls": [dict(vars(each)) for each in seen.stalls],
             "lengths": None if seen.lengths is None else seen.lengths.tolist(),
             "sources": None if seen.sources is None else [names[each] if each >= 0 else None for each in seen.sources],
         }

@@ -35,3 +35,8 @@ def test_what_the_loader_drops_does_not_count(drop_last: Any, holds: bool):
 def test_samples_are_counted_where_asked_for():
     (found,) = judged([4, 5], unit="sample", batch_size=3).findings
     assert (found.reason, found.rank, found.value) == ("unequal_samples", 0, 4)
+
+
+def test_a_rank_that_hung_has_fewer_however_many_the_others_had():
+    (found,) = judged([4, 4], stalls=[{"epoch": 0, "rank": 1, "step": 4, "seconds": 60}]).findings
+    assert (found.reason, found.rank, found.value) == ("unequal_batches", 1, 4)

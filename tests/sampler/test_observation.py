@@ -30,6 +30,7 @@ WHOLE = observation(
         "batch_size": 1,
     },
     seeds=[{"seed": 8, "epochs": [{"epoch": 0, "ranks": [[0, 1, 2, 3], [4, 5, 6, 7]]}]}],
+    stalls=[{"epoch": 0, "rank": 1, "step": 3, "seconds": 60.0}],
     lengths=[1, 2, 3, 4, 5, 6, 7, 8],
     sources=["web", "web", None, "code", "web", "web", "web", "web"],
 )
