@@ -59,6 +59,7 @@ KINDS: Mapping[str, Kind] = {
     "clean": SWITCH,
     "store": Kind(PATH, "a path, 'auto' or None"),
     "reports": Kind((Sequence,), "a list of names, such as ['json']", texts=True, needed=True),
+    "sampler": Kind((Mapping,), "a dict, such as {'world_size': 8, 'batch_size': 4}"),
     "fail_on": Kind((str,), "text", needed=True),
     "engine": Kind((str,), "text", needed=True),
     "plugins": Kind((Sequence,), "a list of modules' names", texts=True, needed=True),

@@ -11,6 +11,7 @@ from dataguard.engines import threads
 from dataguard.errors import SuiteError
 from dataguard.result import Severity
 from dataguard.run.timings import Timings
+from dataguard.sampler.settings import Settings
 
 SourceFrom = Literal["column", "path", "none"]
 
@@ -69,6 +70,7 @@ class Request:
         plugins: Modules that give further expectations.
         store: Folder that keeps numbers between runs; `auto` lies in the user's cache; None keeps none.
         record: shards.parquet of an earlier run: its stored numbers are judged, and no shard is read.
+        sampler: How a run samples the rows, where that is to be judged as well.
         taken: What was taken from a project file, for people.
         watch: Is told how the run gets on.
         timings: Takes in where its time goes.
@@ -90,6 +92,7 @@ class Request:
     plugins: Sequence[str] = ()
     store: str | Path | None = None
     record: Path | None = None
+    sampler: Settings | None = None
     taken: Sequence[str] = ()
     watch: Watch = field(default_factory=Nobody)
     timings: Timings = field(default_factory=Timings)

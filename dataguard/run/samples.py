@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from dataguard.errors import UsageError
 from dataguard.expectations.context import Context
 from dataguard.expectations.observation import Observation, Places
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.metrics.lengths import Lengths
+from dataguard.run.dataset import Dataset
 from dataguard.run.fill import fill
 from dataguard.run.plan import make_plan
 from dataguard.run.ready import get_ready
@@ -20,6 +22,8 @@ from dataguard.run.request import Request
 from dataguard.run.store import opened_store
 from dataguard.run.table import RunTable
 from dataguard.sampler.content import Content
+from dataguard.sampler.simulate import simulate
+from dataguard.suite.loading import load_suite
 from dataguard.suite.model import Suite
 
 
@@ -69,26 +73,53 @@ def read_samples(request: Request) -> SampleRows:
     with opened_store(request) as store:
         shards = fill(dataset, context.shards, plan, filled, store=store, request=request)
     context = replace(context, shards=shards, sources=filled.sources)
-    columns = (
-        length["length"].fill_null(0).cast(pl.Int64).alias("length"),
-        pl.col("source").fill_null(-1).cast(pl.Int64),
-    )
-    rows = filled.frame().select(*columns).collect(engine="streaming")
-    starts = np.zeros(len(shards) + 1, np.int64)
-    np.cumsum([shard.rows for shard in shards], out=starts[1:])
-    asked = [each.expectation for each in ready.suite.expectations]
+    return _samples_of(ready.suite, context, dataset, filled, tokens, ready.taken)
+
+
+def _samples_of(  # noqa: PLR0917  # what a run has at hand
+    suite: Suite, context: Context, dataset: Dataset, filled: RunTable, tokens: str, taken: Sequence[str] = ()
+) -> SampleRows:
+    """Return rows that have been scanned as samples."""
+    length = Lengths(tokens)["length"].fill_null(0).cast(pl.Int64)
+    source = pl.col("source").fill_null(-1).cast(pl.Int64)
+    rows = filled.frame().select(length.alias("length"), source).collect(engine="streaming")
+    starts = np.zeros(len(context.shards) + 1, np.int64)
+    np.cumsum([shard.rows for shard in context.shards], out=starts[1:])
+    asked = [each.expectation for each in suite.expectations]
     intact = [each for each in asked if isinstance(each, ExpectShardsToBeIntact)]
     content = Content(
-        places=Places([shard.name for shard in shards], starts),
+        places=Places([shard.name for shard in context.shards], starts),
         shards=dataset.shards,
-        columns=[shard.roles.get(tokens, "") for shard in shards],
+        columns=[shard.roles.get(tokens, "") for shard in context.shards],
         tolerated=frozenset(reason for each in intact for reason in each.allow),
     )
     return SampleRows(
-        suite=ready.suite,
+        suite=suite,
         context=context,
         content=content,
         lengths=rows["length"].to_numpy(),
         sources=rows["source"].to_numpy(),
-        taken=ready.taken,
+        taken=taken,
     )
+
+
+def with_sampler(  # noqa: PLR0917  # as above
+    suite: Suite, context: Context, dataset: Dataset, filled: RunTable, tokens: str, request: Request
+) -> tuple[Suite, Context]:
+    """Return suite and context of a run that judges the sampler as well: what it deals of the rows, and what is expected of it.
+
+    Raises:
+        UsageError: Only the first rows are judged, or torch is not installed.
+    """
+    settings = request.sampler
+    assert settings is not None
+    if request.head is not None:
+        why = "the sampler deals all rows, and only the first ones of each shard are read"
+        raise UsageError("the sampler cannot be judged with --head", why=why, fix="leave out --head, or the sampler")
+    samples = _samples_of(suite, context, dataset, filled, tokens)
+    seen = simulate(len(samples.content), settings, first_batch=samples.content.first_batches)
+    own = {each.expectation.type() for each in suite.expectations}
+    shipped = load_suite("sampler", {"shuffle": settings.shuffle}).expectations
+    added = [each for each in shipped if each.expectation.type() not in own]
+    expectations = (*suite.expectations, *added)
+    return replace(suite, expectations=expectations), replace(context, observation=samples.described(seen))

@@ -31,6 +31,7 @@ from dataguard.run.request import Nobody, Request, SourceFrom, Watch, with_max_l
 from dataguard.run.run import Judged, run
 from dataguard.run.timings import Timings
 from dataguard.run.writing import writing
+from dataguard.sampler.settings import settings_of
 from dataguard.version import __version__
 
 REPORTS = ("console", "json")
@@ -58,6 +59,7 @@ def validate(
     reports: Sequence[str] = (),
     jobs: int | None = None,
     plugins: Sequence[str] = (),
+    sampler: Mapping[str, Any] | None = None,
     engine: Literal["local"] = "local",
     fail_on: Severity = "critical",
     taken: Sequence[str] = (),
@@ -90,6 +92,8 @@ def validate(
         reports: Names of reports; `json` is always written where there is an `out`.
         jobs: Units scanned at once; None takes the cores that this process may use.
         plugins: Modules that give further expectations (docs/plugins.md); they are imported.
+        sampler: How a run samples the rows (`world_size`, `batch_size`, `epochs`, `seed`, `shuffle`, `drop_last`, `num_workers`,
+            `grad_accum`): what torch's DistributedSampler deals is judged by the shipped suite `sampler`, too.
         engine: Where units run; `local` is on threads of this process.
         fail_on: The least severity whose failures make `success` false.
         taken: What the command took from a project file (`run.project`), for the report to name.
@@ -125,6 +129,7 @@ def validate(
         store=store,
         taken=taken,
         columns_from=columns_from or {},
+        sampler=None if sampler is None else settings_of(sampler),
         watch=watch or Nobody(),
         timings=timings or Timings(),
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dataguard.errors import UsageError
+from dataguard.errors import UsageError, nearest
 from dataguard.expectations.observation import DropLast
 
 LEAST = {"world_size": 1, "batch_size": 1, "epochs": 1, "seed": 0, "num_workers": 0, "grad_accum": 1}
@@ -64,6 +65,22 @@ class Settings:
     def drops_batch(self) -> bool:
         """Whether a rank's incomplete last batch is left out."""
         return self.drop_last in {True, "loader"}
+
+
+def settings_of(given: Mapping[str, Any]) -> Settings:
+    """Return settings from a mapping, such as `sampler` of a dataguard.yaml.
+
+    Raises:
+        UsageError: It holds what there is not, or a value that cannot be.
+    """
+    known = [field.name for field in fields(Settings)]
+    for name in given:
+        if name not in known:
+            raise UsageError(f"sampler has no setting {name}", fix=nearest(name, known))
+    chosen = dict(given)
+    if isinstance(drop_last := chosen.get("drop_last"), str):
+        chosen["drop_last"] = DROPS.get(drop_last, drop_last)
+    return Settings(**chosen)
 
 
 def value_is_high(value: Any, most: int) -> bool:
