@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dataguard.cli.telling import tell
-from dataguard.cli.values import Backend, DropLast, FailOn, SourceFrom, mapping_of, names_of, parameter
+from dataguard.cli.values import Backend, Deal, DropLast, FailOn, SourceFrom, mapping_of, names_of, parameter
 from dataguard.errors import UsageError
 
 EXAMPLES = """
@@ -55,6 +55,13 @@ def sampler(
     grad_accum: Annotated[
         int, typer.Option(metavar="N", rich_help_panel=HOW, help="Batches of a rank in a step of the optimizer.")
     ] = 1,
+    deal: Annotated[
+        Deal,
+        typer.Option(
+            rich_help_panel=HOW,
+            help="shards: an iterable dataset deals whole shards; who runs out first is foreseen from their row counts alone.",
+        ),
+    ] = Deal.ROWS,
     backend: Annotated[
         Backend,
         typer.Option(
@@ -194,6 +201,7 @@ def sampler(
             loader=loader,
             samples=samples,
             timeout=timeout,
+            deal=deal.value,
             columns=mapping_of("--column", columns or ()),
             source_from=None if source_from is None else source_from.value,
             store=None if no_store else store or "auto",

@@ -36,6 +36,13 @@ class DropLast(StrEnum):
     LOADER = "loader"
 
 
+class Deal(StrEnum):
+    """What is dealt to the ranks."""
+
+    ROWS = "rows"
+    SHARDS = "shards"
+
+
 class Backend(StrEnum):
     """How the order of a sampler is collected."""
 

@@ -27,11 +27,14 @@ class Epoch:
         epoch: Its number, as it was told to the sampler or counted by the trainer.
         ranks: The samples that each rank took, in order.
         first_batch: A digest of the tokens of each rank's first batch, where content was looked at.
+        batches: How many batches each rank's loader made of them, where somebody counted: workers of an iterable dataset
+            each have an incomplete last one.
     """
 
     epoch: int
     ranks: tuple[Samples, ...]
     first_batch: tuple[str, ...] | None = None
+    batches: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,9 @@ class ExpectRanksToBeEquallyLong(ObservationExpectation):
             detail = f"it gave no further batch for {each.seconds:g} s at step {each.step:,}, and would never have"
             found.add("unequal_batches", epoch=each.epoch, rank=each.rank, value=each.step, detail=detail)
         for epoch in seen.epochs:
-            sizes = [seen.batches(len(order)) if by_batch else len(order) for order in epoch.ranks]
+            sizes = [len(order) for order in epoch.ranks]
+            if by_batch:
+                sizes = [seen.batches(size) for size in sizes] if epoch.batches is None else list(epoch.batches)
             longest = max(sizes, default=0)
             observed.append({"epoch": epoch.epoch, "min": min(sizes, default=0), "max": longest})
             for rank, size in enumerate(sizes):

@@ -28,11 +28,12 @@ from dataguard.run.describe import describe_columns, describe_shards, describe_s
 from dataguard.run.judge import judge
 from dataguard.run.outputs import REPORT, RUN, prepare
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch
-from dataguard.run.samples import read_samples
+from dataguard.run.samples import announced, read_samples
 from dataguard.sampler.content import Content
 from dataguard.sampler.observation import read_observation
 from dataguard.sampler.ranks import TIMEOUT, collect
 from dataguard.sampler.settings import Settings
+from dataguard.sampler.shards import deal_shards
 from dataguard.sampler.simulate import digest_of, simulate
 from dataguard.suite.loading import load_suite
 from dataguard.suite.model import Configured, Suite
@@ -85,6 +86,7 @@ def judge_sampler(
     loader: str | None = None,
     samples: int | None = None,
     timeout: float = TIMEOUT,
+    deal: str = "rows",
     suite: str | Path | Mapping[str, Any] | None = None,
     parameters: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
@@ -106,6 +108,8 @@ def judge_sampler(
         loader: A user's factory (module:factory), which is imported, in each rank.
         samples: Length of the loader's dataset, where it is not DATA.
         timeout: Seconds without a batch after which a rank has stalled.
+        deal: `shards` for an iterable dataset whose shards are dealt to the ranks: by the numbers of their rows alone, it is
+            foreseen which rank runs out first. No row is read.
         suite, parameters, plugins, fail_on, out: As in `judge_observed`.
         columns, source_from, store, jobs, watch: As in `dataguard.validate`.
 
@@ -124,20 +128,21 @@ def judge_sampler(
         seen, told = collecting.observe(samples)
         judging = Judging(load_suite(named, parameters, known), seen, fail_on, taken, None, told)
     else:
-        rows = read_samples(
-            Request(
-                data=data,
-                suite=named,
-                parameters=parameters,
-                columns=columns or {},
-                source_from=source_from,
-                jobs=jobs or threads.default_jobs(),
-                plugins=plugins,
-                store=store,
-                fail_on=fail_on,
-                watch=watch or Nobody(),
-            )
+        request = Request(
+            data=data,
+            suite=named,
+            parameters=parameters,
+            columns=columns or {},
+            source_from=source_from,
+            jobs=jobs or threads.default_jobs(),
+            plugins=plugins,
+            store=store,
+            fail_on=fail_on,
+            watch=watch or Nobody(),
         )
+        if deal == "shards":
+            return _judge_shards(request, settings, out, started, chosen=suite is None)
+        rows = read_samples(request)
         if samples not in {None, len(rows.content)}:
             why = f"it has {len(rows.content):,} rows"
             raise UsageError(f"DATA has not {samples:,} samples", where="--samples", why=why, fix="leave it out")
@@ -145,6 +150,26 @@ def judge_sampler(
         judging = Judging(rows.suite, rows.described(seen), fail_on, [*rows.taken, *taken], rows.context, told)
     facts = {"sampler": asdict(settings), "torch": _version("torch"), **told}
     return write_sampled(judging.result(chosen=suite is None), out, paths_of(data), started, facts)
+
+
+def _judge_shards(
+    request: Request, settings: Settings, out: str | Path | None, started: float, *, chosen: bool
+) -> Result:
+    """Judge what an iterable dataset deals whose shards are dealt to the ranks."""
+    if isinstance(request.suite, str) and request.suite == SUITE:
+        request = replace(request, parameters={**request.parameters, "shuffle": False})
+    rows, sizes = announced(request)
+    intact = [size for size, shard in zip(sizes, rows.context.shards, strict=True) if shard.fault is None]
+    seen = replace(deal_shards(intact, settings), places=rows.content.places)
+    told = {"backend": "simulate", "deal": "shards", "batches": _extremes(seen)}
+    judging = Judging(rows.suite, seen, request.fail_on, rows.taken, rows.context, told)
+    facts = {"sampler": asdict(settings), "deal": "shards"}
+    return write_sampled(judging.result(chosen=chosen), out, paths_of(request.data), started, facts)
+
+
+def _extremes(seen: Observation) -> dict[str, int]:
+    batches = seen.epochs[0].batches or (0,)
+    return {"min": min(batches), "max": max(batches)}
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,22 @@ def read_samples(request: Request) -> SampleRows:
     return _samples_of(ready.suite, context, dataset, filled, tokens, ready.taken)
 
 
+def announced(request: Request) -> tuple[SampleRows, list[int]]:
+    """Return the rows of DATA as samples, and how many each shard has, as its head or footer says: no row is read.
+
+    Raises:
+        UsageError: The suite or DATA is unusable.
+    """
+    ready = get_ready(request)
+    shards = ready.context.shards
+    sizes = [0 if each.fault is not None else each.rows for each in shards]
+    places = Places([each.name for each in shards], np.cumsum([0, *sizes]))
+    content = Content(places, ready.dataset.shards, [""] * len(shards))
+    nothing = np.empty(0, np.int64)
+    context = replace(ready.context, sources=())
+    return SampleRows(ready.suite, context, content, nothing, nothing, ready.taken), sizes
+
+
 def _samples_of(  # noqa: PLR0917  # what a run has at hand
     suite: Suite, context: Context, dataset: Dataset, filled: RunTable, tokens: str, taken: Sequence[str] = ()
 ) -> SampleRows:

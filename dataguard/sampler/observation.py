@@ -42,10 +42,21 @@ class EpochPart(Part):
     epoch: Number
     ranks: Orders
     first_batch: list[str] | None = None
+    batches: list[Sample] | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        for name in ("first_batch", "batches"):
+            given = getattr(self, name)
+            if given is not None and len(given) != len(self.ranks):
+                msg = f"{name} must hold one entry for each of the {len(self.ranks):,} ranks, not {len(given):,}"
+                raise ValueError(msg)
+        return self
 
     def value(self) -> Epoch:
         """Return it as expectations judge it."""
-        return Epoch(self.epoch, _orders(self.ranks), None if self.first_batch is None else tuple(self.first_batch))
+        first = None if self.first_batch is None else tuple(self.first_batch)
+        return Epoch(self.epoch, _orders(self.ranks), first, None if self.batches is None else tuple(self.batches))
 
 
 class ToldPart(Part):
@@ -293,6 +304,7 @@ def document_of(seen: Observation) -> Mapping[str, Any]:
                 "epoch": each.epoch,
                 "ranks": [order.tolist() for order in each.ranks],
                 **({} if each.first_batch is None else {"first_batch": list(each.first_batch)}),
+                **({} if each.batches is None else {"batches": list(each.batches)}),
             }
             for each in given
         ]

@@ -133,7 +133,7 @@ def _collected(rank: int, job: Job) -> dict[str, Any]:
     progress, settings = progress_of(job.folder, job.settings.world_size), job.settings
     factory = None if job.loader is None else factory_of(job.loader)
     device = device_of(torch, job.backend, rank)
-    first, workers, told, digests = [], [], None, []
+    first, workers, told, digests, batches = [], [], None, [], []
     with _together(torch, rank, job) as dist:
         for run in range(PASSES):
             for epoch in range(settings.epochs):
@@ -145,6 +145,7 @@ def _collected(rank: int, job: Job) -> dict[str, Any]:
                     loader, read = their_batches(factory, rank, settings, epoch)
                 told = told or _told(loader)
                 order, content, by_worker = _iterate(loader, read, rank, job, progress)
+                batches.append(int(progress[rank, 3]))
                 digests.append(digest_of(torch, torch.from_numpy(order).to(device)))
                 seen = None if content is None else hexadecimal(digest_of(torch, torch.from_numpy(content).to(device)))
                 first.append(seen)
@@ -153,7 +154,14 @@ def _collected(rank: int, job: Job) -> dict[str, Any]:
         progress[rank, 0] = COLLECTED
         compared = _compare(torch, dist, digests, rank, job)
     progress[rank, 0] = DONE
-    return {"first": first, "workers": workers, "told": told, "device": str(device), "compared": compared}
+    return {
+        "first": first,
+        "batches": batches,
+        "workers": workers,
+        "told": told,
+        "device": str(device),
+        "compared": compared,
+    }
 
 
 def _iterate(

@@ -192,7 +192,9 @@ def _observed(job: Job, progress: npt.NDArray[np.int64], stalled: bool, timeout:
             orders = tuple(np.fromfile(file, np.int64) if file.exists() else np.empty(0, np.int64) for file in files)
             first = [report["first"][run * settings.epochs + epoch] for report in reports if report is not None]
             known = len(first) == len(ranks) and all(each is not None for each in first)
-            found.append(Epoch(epoch, orders, tuple(first) if known else None))
+            counts = [report["batches"][run * settings.epochs + epoch] for report in reports if report is not None]
+            batches = tuple(counts) if len(counts) == len(ranks) else None
+            found.append(Epoch(epoch, orders, tuple(first) if known else None, batches))
         runs.append(tuple(found))
     stalls = [
         Stall(epoch, rank, batches, timeout)
