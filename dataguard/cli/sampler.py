@@ -97,7 +97,7 @@ def sampler(
         typer.Option(
             metavar="FILE",
             rich_help_panel=BY,
-            help="What a training run saw of its sampler, as JSON (docs/sampler.md).",
+            help="What a training run saw of its sampler, as JSON or Parquet (docs/sampler.md).",
         ),
     ] = None,
     suite: Annotated[

@@ -59,7 +59,7 @@ def judge_observed(
     """Judge the observation that a file holds; no DATA is needed.
 
     Args:
-        file: JSON, as in docs/sampler.md.
+        file: JSON or Parquet, as in docs/sampler.md.
         suite: Name of a shipped suite, a file or a dict; None takes the shipped suite `sampler`.
         parameters: Values of the suite's parameters; `shuffle` of the shipped suite is that of the observation.
         plugins: Modules that give further expectations; they are imported.

@@ -1,4 +1,7 @@
-"""The JSON form of an observation (docs/sampler.md): read strictly, told in sentences where it cannot be, and written."""
+"""The JSON form of an observation (docs/sampler.md): read strictly, told in sentences where it cannot be, and written.
+
+A log of ids may be a Parquet file as well: rows of epoch, rank and sample, and the rest of the document in its metadata.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dataguard.errors import DataError
@@ -223,21 +228,76 @@ def _orders(ranks: Sequence[Sequence[int]]) -> tuple[Samples, ...]:
     return tuple(_order(each) for each in ranks)
 
 
+PARQUET, HEAD = b"PAR1", b"dataguard"
+LOGGED = ("epoch", "rank", "sample")
+MOST_RANKS = 1 << 20
 FIX = "its form is in docs/sampler.md"
 
 
 def read_observation(file: Path) -> Observation:
-    """Return the observation that a JSON file holds.
+    """Return the observation that a file holds: JSON, or a Parquet log of ids.
 
     Raises:
         DataError: It cannot be read, or is none.
     """
     try:
         text = file.read_bytes()
+        if text.startswith(PARQUET):
+            return _observation_of_log(file)
     except (OSError, ValueError) as error:
         why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise DataError("the observation cannot be read", where=str(file), why=why) from error
     return observation_of(text, str(file))
+
+
+def _observation_of_log(file: Path) -> Observation:
+    """Return the observation that a Parquet file holds.
+
+    Raises:
+        DataError: It has not the columns, or is no Parquet after all.
+    """
+    try:
+        table = pq.read_table(file)
+    except pa.ArrowException as error:
+        raise DataError(
+            "the log cannot be read", where=str(file), why=str(error).partition("\n")[0], fix=FIX
+        ) from error
+    kinds = {name: table.schema.field(name).type for name in LOGGED if name in table.schema.names}
+    if len(kinds) < len(LOGGED) or not all(map(pa.types.is_integer, kinds.values())):
+        why = f"its columns are {', '.join(f'{each.name}: {each.type}' for each in table.schema)}"
+        what = f"a log needs {', '.join(LOGGED)} as whole numbers"
+        raise DataError(what, where=str(file), why=why, fix=FIX)
+    if any(table.column(name).null_count for name in LOGGED):
+        raise DataError("a log has no nulls", where=str(file), fix=FIX)
+    epochs, ranks, samples = (table.column(name).to_numpy().astype(np.int64) for name in LOGGED)
+    head = (table.schema.metadata or {}).get(HEAD)
+    try:
+        document = json.loads(head) if head is not None else None
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        what = "the log does not say how the run sampled"
+        why = f"its metadata holds no JSON as {HEAD.decode()}: samples, world_size, batch_size, ..."
+        raise DataError(what, where=str(file), why=why, fix=FIX)
+    most = max(
+        int(ranks.max(initial=-1)) + 1, document["world_size"] if isinstance(document.get("world_size"), int) else 0
+    )
+    if len(ranks) and not 0 <= ranks.min() <= ranks.max() < MOST_RANKS:
+        raise DataError(
+            "the log holds a rank that cannot be", where=str(file), why=f"ranks {ranks.min()} to {ranks.max()}"
+        )
+    order = np.lexsort((ranks, epochs))
+    bounds = {int(epoch): epochs[order].searchsorted([epoch, epoch + 1]) for epoch in np.unique(epochs)}
+    document["epochs"] = [
+        {"epoch": epoch, "ranks": _by_rank(ranks[order][first:last], samples[order][first:last], min(most, MOST_RANKS))}
+        for epoch, (first, last) in bounds.items()
+    ]
+    return observation_of(json.dumps(document), str(file))
+
+
+def _by_rank(ranks: Samples, samples: Samples, world: int) -> list[list[int]]:
+    """Return the samples of each rank, from rows that are sorted by rank."""
+    return [each.tolist() for each in np.split(samples, np.searchsorted(ranks, np.arange(1, world)))]
 
 
 def observation_of(text: bytes | str, name: str) -> Observation:

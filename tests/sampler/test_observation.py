@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dataguard.errors import DataError
@@ -82,3 +84,51 @@ def test_anything_else_is_refused(text: str | bytes):
 def test_a_file_that_is_not_there_is_one_message(tmp_path: Path):
     with pytest.raises(DataError, match="cannot be read"):
         read_observation(tmp_path / "none.json")
+
+
+def logged(folder: Path, head: Any = None, **columns: Any) -> Path:
+    """Write a log of ids."""
+    table = pa.table({"epoch": [1, 0, 0, 0, 1], "rank": [1, 0, 1, 0, 0], "sample": [0, 3, 1, 2, 3], **columns})
+    if head is not None:
+        table = table.replace_schema_metadata({"dataguard": json.dumps(head)})
+    pq.write_table(table, folder / "log.parquet")
+    return folder / "log.parquet"
+
+
+HEAD = {"samples": 4, "world_size": 2, "batch_size": 1, "seed": 3}
+
+
+def test_a_log_of_ids_is_an_observation(tmp_path: Path):
+    seen = read_observation(logged(tmp_path, HEAD))
+    assert document_of(seen)["epochs"] == [{"epoch": 0, "ranks": [[3, 2], [1]]}, {"epoch": 1, "ranks": [[3], [0]]}]
+    assert (seen.samples, seen.seed) == (4, 3)
+    assert [len(epoch.ranks) for epoch in read_observation(logged(tmp_path, {**HEAD, "world_size": 3})).epochs] == [
+        3,
+        3,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "columns", "told"),
+    [
+        (None, {}, "does not say how the run sampled"),
+        ([], {}, "does not say how the run sampled"),
+        ({"samples": 4}, {}, "has no world_size"),
+        ({**HEAD, "samples": 3}, {}, "holds sample 3"),
+        (HEAD, {"rank": [0.5] * 5}, "as whole numbers"),
+        (HEAD, {"rank": [None, 0, 0, 0, 0]}, "no nulls"),
+        (HEAD, {"rank": [-1, 0, 0, 0, 0]}, "a rank that cannot be"),
+        (HEAD, {"rank": [1 << 40, 0, 0, 0, 0]}, "a rank that cannot be"),
+    ],
+)
+def test_a_log_that_is_none_is_one_message(tmp_path: Path, head: Any, columns: dict[str, Any], told: str):
+    with pytest.raises(DataError) as error:
+        read_observation(logged(tmp_path, head, **columns))
+    assert told in str(error.value)
+
+
+def test_a_damaged_log_is_one_message(tmp_path: Path):
+    file = logged(tmp_path, HEAD)
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(DataError, match="cannot be read"):
+        read_observation(file)
