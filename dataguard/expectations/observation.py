@@ -6,7 +6,7 @@ nothing of torch, processes or files. `dataguard.sampler` collects observations,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +17,12 @@ Samples = npt.NDArray[np.int64]
 """Numbers of samples, each in [0, samples)."""
 DropLast = bool | Literal["sampler", "loader"]
 """What is left out: the samples that do not divide among the ranks (sampler), a rank's incomplete last batch (loader)."""
+
+
+def joined(orders: Iterable[Samples]) -> Samples:
+    """Return orders behind each other, of which there may be none."""
+    parts = list(orders)
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from math import lcm
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from dataguard.expectations.base import ObservationExpectation, Outcome
-from dataguard.expectations.observation import Observation, Resume, Samples
+from dataguard.expectations.observation import Observation, Resume, Samples, joined
 from dataguard.expectations.order_reproducible import first_difference
 from dataguard.expectations.sampled import Found
 from dataguard.result import MOST_ENTRIES
@@ -75,10 +76,20 @@ class ExpectResumeToContinue(ObservationExpectation):
         if other is not None:
             found.add("wrong_epoch", epoch=resume.epoch, detail=f"the order of epoch {other} goes on")
         elif not _amiss(resume, (before, after), seen, found):
-            place = next(place for place, pair in enumerate(zip(before, after, strict=False)) if not _alike(*pair))
-            missing = np.setdiff1d(before[place], after[place])
+            pairs = list(zip_longest(before, after, fillvalue=np.empty(0, np.int64)))
+            place = next(place for place, pair in enumerate(pairs) if not _alike(*pair))
+            missing = np.setdiff1d(*pairs[place])
             detail = f"{len(missing):,} samples of global step {place} after the resume come at another one"
-            found.add("skipped", epoch=resume.epoch, sample=int(missing[0]), detail=detail)
+            if not len(missing):
+                detail = f"global step {place} after the resume has the same samples, and not as often"
+            sample = _number_of(int(missing[0]), resume, seen) if len(missing) else None
+            found.add("skipped", epoch=resume.epoch, sample=sample, detail=detail)
+
+
+def _number_of(identity: int, resume: Resume, seen: Observation) -> int:
+    """Return a sample that is this."""
+    numbers = joined([*resume.unbroken, *resume.ranks])
+    return int(numbers[np.flatnonzero(seen.identities(numbers) == identity)[0]])
 
 
 def _identities(
@@ -104,12 +115,11 @@ def _steps(resume: Resume, expected: Sequence[Samples], seen: Observation) -> tu
     """
     was, now = len(resume.unbroken), resume.world_size
     together = lcm(was * seen.batch_size, now * resume.batch_size)
-    consumed = np.concatenate([order[: resume.consumed_per_rank] for order in resume.unbroken])
-    before, left = _without_padding(_cut(expected, together // was), consumed, was * seen.batch_size)
+    consumed = seen.identities(joined(order[: resume.consumed_per_rank] for order in resume.unbroken))
+    before, left = _without_padding(_cut(expected, together // was, seen), consumed, was * seen.batch_size)
     most = 0 if seen.drops_remainder or now == 1 else -left % (now * resume.batch_size)
-    after, _ = _without_padding(_cut(resume.ranks, together // now), consumed, most)
-    before, after = _without_remainder(before, after, _most_left_out(resume, seen))
-    return [seen.identities(each) for each in before], [seen.identities(each) for each in after]
+    after, _ = _without_padding(_cut(resume.ranks, together // now, seen), consumed, most)
+    return _without_remainder(before, after, _most_left_out(resume, seen))
 
 
 def _most_left_out(resume: Resume, seen: Observation) -> int:
@@ -123,18 +133,18 @@ def _most_left_out(resume: Resume, seen: Observation) -> int:
 def _without_remainder(ours: list[Samples], theirs: list[Samples], most: int) -> tuple[list[Samples], list[Samples]]:
     """Return two lists of steps, without what one of them has more at its end where that is no more than `most`."""
     whole = max(min(len(ours), len(theirs)) - 1, 0)
-    nothing = np.empty(0, np.int64)
-    end, other = (np.concatenate([nothing, *steps[whole:]]) for steps in (ours, theirs))
+    end, other = (joined(steps[whole:]) for steps in (ours, theirs))
     shorter, longer = sorted((end, other), key=len)
     if len(longer) - len(shorter) > most or not np.isin(shorter, longer).all():
         return ours, theirs
     return [*ours[:whole], shorter], [*theirs[:whole], shorter]
 
 
-def _cut(orders: Sequence[Samples], size: int) -> list[Samples]:
-    """Return the samples of all ranks in pieces of so many of each."""
+def _cut(orders: Sequence[Samples], size: int, seen: Observation) -> list[Samples]:
+    """Return what the ranks take, in pieces of so many samples of each."""
     longest = max(map(len, orders), default=0)
-    return [np.concatenate([order[start : start + size] for order in orders]) for start in range(0, longest, size)]
+    starts = range(0, longest, size)
+    return [seen.identities(joined(order[start : start + size] for order in orders)) for start in starts]
 
 
 def _without_padding(steps: list[Samples], consumed: Samples, most: int) -> tuple[list[Samples], int]:
@@ -146,9 +156,9 @@ def _without_padding(steps: list[Samples], consumed: Samples, most: int) -> tupl
     """
     if steps:
         last = steps[-1]
-        real = np.setdiff1d(last, np.concatenate([consumed, *steps[:-1]]))
+        real = np.setdiff1d(last, joined([consumed, *steps[:-1]]))
         if len(last) - len(real) <= most:
-            steps = [*steps[:-1], real]
+            steps = [*steps[:-1], real] if len(real) else steps[:-1]
     return steps, sum(map(len, steps))
 
 
@@ -163,7 +173,7 @@ def _other_epoch(resume: Resume, seen: Observation) -> int | None:
             rest = [order[start:] for order in epoch.ranks]
             if resume.changed:
                 before, after = _steps(resume, rest, seen)
-                goes_on = bool(before) and _alike(before[0], after[0])
+                goes_on = bool(before and after) and _alike(before[0], after[0])
             else:
                 sizes = map(len, resume.ranks)
                 goes_on = _same([order[:size] for order, size in zip(rest, sizes, strict=False)], resume.ranks)
@@ -180,16 +190,13 @@ def _amiss(
     Args:
         compared: What should follow and what does, as identities.
     """
-    nothing = np.empty(0, np.int64)
-    should, does = (np.concatenate([nothing, *each]) for each in compared)
+    should, does = (joined(each) for each in compared)
     size = int(max(should.max(initial=-1), does.max(initial=-1))) + 1
     surplus = np.bincount(does, minlength=size) - np.bincount(should, minlength=size)
-    numbers = np.concatenate([nothing, *resume.unbroken, *resume.ranks])
     found_any = False
     for reason, what in (("repeated", np.flatnonzero(surplus > 0)), ("skipped", np.flatnonzero(surplus < 0))):
         for each in what[:MOST_ENTRIES].tolist():
-            sample = int(numbers[np.flatnonzero(seen.identities(numbers) == each)[0]])
-            found.add(reason, epoch=resume.epoch, sample=sample)
+            found.add(reason, epoch=resume.epoch, sample=_number_of(each, resume, seen))
         found.reasons[reason] += len(what[MOST_ENTRIES:])
         found_any |= len(what) > 0
     return found_any

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dataguard.expectations.base import Outcome
-from dataguard.expectations.observation import Epoch, Observation, Samples
+from dataguard.expectations.observation import Epoch, Observation, Samples, joined
 from dataguard.result import MOST_ENTRIES, Finding
 
 Numbers = npt.NDArray[np.int64]
@@ -136,12 +136,11 @@ class Taken:
     def of(cls, orders: Sequence[Samples]) -> Taken:
         """Put the orders of the ranks behind each other."""
         sizes = [len(each) for each in orders]
-        nothing = np.empty(0, np.int64)
         return cls(
-            samples=np.concatenate([nothing, *orders]),
+            samples=joined(orders),
             ranks=np.repeat(np.arange(len(orders)), sizes),
-            positions=np.concatenate([nothing, *(np.arange(size) for size in sizes)]),
-            left=np.concatenate([nothing, *(np.arange(size)[::-1] for size in sizes)]),
+            positions=joined(np.arange(size) for size in sizes),
+            left=joined(np.arange(size)[::-1] for size in sizes),
         )
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from dataguard.expectations.base import CannotJudge, ObservationExpectation, Outcome
-from dataguard.expectations.observation import Epoch, Observation, Samples
+from dataguard.expectations.observation import Epoch, Observation, Samples, joined
 from dataguard.expectations.sampled import Found
 from dataguard.result import Severity
 
@@ -84,7 +84,7 @@ def _beginning(epoch: Epoch) -> Samples:
     """Return the samples of the first half of an epoch, or of as much as holds FEWEST of them."""
     total = sum(map(len, epoch.ranks))
     share = min(1.0, max(0.5, FEWEST / total)) if total else 1.0
-    return np.concatenate([order[: round(len(order) * share)] for order in epoch.ranks])
+    return joined(order[: round(len(order) * share)] for order in epoch.ranks)
 
 
 def _same(ours: Epoch, theirs: Epoch) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dataguard.errors import DataError, ShardFault
-from dataguard.expectations.observation import Places, Samples
+from dataguard.expectations.observation import Places, Samples, joined
 from dataguard.shards.batch import list_column
 from dataguard.shards.model import OpenShard, Shard
 from dataguard.shards.opening import open_shard
@@ -93,7 +93,7 @@ class Content:
         Raises:
             DataError: A shard cannot be read any more.
         """
-        everything = np.concatenate([np.empty(0, np.int64), *batches])
+        everything = joined(batches)
         digests = {sample: row_digest(tokens) for sample, tokens in self.rows(everything)}
         return tuple(batch_digest([digests[sample] for sample in batch.tolist()]) for batch in batches)
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dataguard.expectations.observation import Epoch, Observation, Samples, Worker
+from dataguard.expectations.observation import Epoch, Observation, Samples, Worker, joined
 from dataguard.sampler.settings import Settings
 
 
@@ -28,7 +28,7 @@ def deal_shards(sizes: Sequence[int], settings: Settings) -> Observation:
     ranks, batches, workers = [], [], []
     for rank in range(settings.world_size):
         parts = _parts(shards, rank, settings)
-        ranks.append(np.concatenate(parts))
+        ranks.append(joined(parts))
         batches.append(sum(_batches(len(part), settings) for part in parts))
         if settings.num_workers:
             workers += [Worker(0, rank, number, part) for number, part in enumerate(parts)]
@@ -49,8 +49,7 @@ def _parts(shards: Sequence[Samples], rank: int, settings: Settings) -> list[Sam
     world, workers = settings.world_size, max(settings.num_workers, 1)
     whole = not len(shards) % world
     mine = shards[rank::world] if whole else shards
-    nothing = np.empty(0, np.int64)
-    parts = [np.concatenate([nothing, *mine[worker::workers]]) for worker in range(workers)]
+    parts = [joined(mine[worker::workers]) for worker in range(workers)]
     return parts if whole else [part[rank::world] for part in parts]
 
 

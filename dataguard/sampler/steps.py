@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dataguard.errors import UsageError
-from dataguard.expectations.observation import Epoch, Observation, Samples
+from dataguard.expectations.observation import Epoch, Observation, Samples, joined
 from dataguard.sampler.settings import Settings
 from dataguard.sampler.simulate import orders_of
 
@@ -98,9 +98,9 @@ def _around(epoch: Epoch, settings: Settings, step: int, window: int, steps: int
         epoch=epoch.epoch,
         step=step,
         steps=steps,
-        samples=np.concatenate(parts).astype(np.int64),
+        samples=joined(parts).astype(np.int64),
         ranks=np.repeat(np.arange(len(parts)), [len(part) for part in parts]),
-        at=np.concatenate([first + np.arange(len(part)) // size for part in parts]),
+        at=joined(first + np.arange(len(part)) // size for part in parts),
     )
 
 
