@@ -149,11 +149,12 @@ def factory_of(named: str) -> Callable[..., Any]:
 
 
 def their_batches(
-    factory: Callable[..., Any], rank: int, settings: Settings, epoch: int
+    factory: Callable[..., Any], rank: int, settings: Settings, epoch: int, *, resumed: bool = False
 ) -> tuple[Any, Callable[[Any], Batch]]:
     """Return a user's loader for a rank and epoch, and what turns its batches into ours.
 
-    The factory is given whichever of rank, world_size, epoch, seed, batch_size, num_workers, shuffle and drop_last it takes.
+    The factory is given whichever of rank, world_size, epoch, seed, batch_size, num_workers, shuffle, drop_last and resumed it
+    takes.
     """
     known = {
         "rank": rank,
@@ -164,6 +165,7 @@ def their_batches(
         "num_workers": settings.num_workers,
         "shuffle": settings.shuffle,
         "drop_last": settings.drop_last,
+        "resumed": resumed,
     }
     taken = inspect.signature(factory).parameters.values()
     if not any(each.kind is each.VAR_KEYWORD for each in taken):

@@ -31,6 +31,8 @@ from dataguard.sampler.settings import Settings
 STARTING, RUNNING, COLLECTED, DONE = range(4)
 PASSES = 2
 """Every epoch is collected twice, by loaders of their own."""
+RESUME = PASSES
+"""The number of the run in which loaders that keep their state are stopped and resumed."""
 PROGRESS = "progress"
 DIES_WITH_PARENT = 1
 LONG = timedelta(days=1)
@@ -151,12 +153,16 @@ def _collected(rank: int, job: Job) -> dict[str, Any]:
                 first.append(seen)
                 if not run:
                     workers += [{"epoch": epoch, "rank": rank, **each} for each in by_worker]
+        consumed = None
+        if factory is not None and all(hasattr(loader, name) for name in ("state_dict", "load_state_dict")):
+            consumed = _resume(factory, rank, job, progress, batches[-1] // 2)
         progress[rank, 0] = COLLECTED
         compared = _compare(torch, dist, digests, rank, job)
     progress[rank, 0] = DONE
     return {
         "first": first,
         "batches": batches,
+        "consumed": consumed,
         "workers": workers,
         "told": told,
         "device": str(device),
@@ -200,6 +206,29 @@ def _iterate(
         for worker, (seed, draws) in sorted(streams.items())
     ]
     return order, content, by_worker
+
+
+def _resume(factory: Any, rank: int, job: Job, progress: npt.NDArray[np.int64], steps: int) -> int | None:
+    """Stop a loader in the middle of the last epoch and go on with another that has its state; return the samples before that.
+
+    None where it has no state after all: Accelerate's loaders have the methods whether they keep one or not.
+    """
+    epoch, consumed = job.settings.epochs - 1, 0
+    progress[rank] = RUNNING, RESUME, epoch, 0
+    loader, read = their_batches(factory, rank, job.settings, epoch)
+    batches = iterated(loader)
+    for number in range(steps):
+        consumed += len(read(next(batches)).samples)
+        progress[rank, 3] = number + 1
+    try:
+        state = loader.state_dict()
+    except (AttributeError, NotImplementedError):
+        return None
+    del batches
+    again, read = their_batches(factory, rank, job.settings, epoch, resumed=True)
+    again.load_state_dict(state)
+    _iterate(again, read, rank, job, progress)
+    return consumed
 
 
 def _told(loader: Any) -> dict[str, int] | None:

@@ -19,10 +19,21 @@ import numpy as np
 import numpy.typing as npt
 
 from dataguard.errors import UsageError
-from dataguard.expectations.observation import Epoch, Observation, Stall, Told, Worker
+from dataguard.expectations.observation import Epoch, Observation, Resume, Stall, Told, Worker
 from dataguard.sampler.content import Content
 from dataguard.sampler.loaders import factory_of
-from dataguard.sampler.rank import COLLECTED, DONE, PASSES, RUNNING, STARTING, Job, main, order_file, progress_of
+from dataguard.sampler.rank import (
+    COLLECTED,
+    DONE,
+    PASSES,
+    RESUME,
+    RUNNING,
+    STARTING,
+    Job,
+    main,
+    order_file,
+    progress_of,
+)
 from dataguard.sampler.settings import Settings
 from dataguard.sampler.simulate import torch_of
 
@@ -214,6 +225,7 @@ def _observed(job: Job, progress: npt.NDArray[np.int64], stalled: bool, timeout:
         reproduction=runs[1],
         arguments=tuple(Told(**each) for each in told),
         workers=tuple(_worker(each) for report in reports if report is not None for each in report["workers"]),
+        resumes=() if stalled or not runs[0] else _resumes(job, runs[0][-1], reports),
         stalls=tuple(stalls),
         told=_notes(states, stalled=stalled),
     )
@@ -224,6 +236,17 @@ def _observed(job: Job, progress: npt.NDArray[np.int64], stalled: bool, timeout:
         "compared": compared[0] if compared else None,
     }
     return Collected(seen, facts if job.loader is None else {**facts, "loader": job.loader})
+
+
+def _resumes(job: Job, unbroken: Epoch, reports: Sequence[Mapping[str, Any] | None]) -> tuple[Resume, ...]:
+    """Return what followed where loaders that keep their state were stopped in the last epoch; nothing where they do not."""
+    consumed = [None if report is None else report["consumed"] for report in reports]
+    if None in consumed or len(set(consumed)) != 1:
+        return ()
+    ranks, epoch = range(job.settings.world_size), job.settings.epochs - 1
+    followed = tuple(np.fromfile(order_file(job.folder, rank, RESUME, epoch), np.int64) for rank in ranks)
+    world, batch = job.settings.world_size, job.settings.batch_size
+    return (Resume(epoch, consumed[0] or 0, unbroken.ranks, followed, world, batch),)
 
 
 def _notes(states: Sequence[Sequence[int]], *, stalled: bool) -> tuple[str, ...]:

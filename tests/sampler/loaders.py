@@ -129,3 +129,67 @@ def outside() -> Any:
 
 def no_loader() -> int:
     return 3
+
+
+def stateful(rank: int, world_size: int, epoch: int, seed: int) -> Any:
+    from torchdata.stateful_dataloader import StatefulDataLoader
+
+    sampler = sampler_of(rank, world_size, seed)
+    sampler.set_epoch(epoch)
+    return StatefulDataLoader(range(SAMPLES), sampler=sampler, batch_size=4, collate_fn=collated)  # type: ignore[arg-type]
+
+
+def stateful_in_another_epoch(rank: int, world_size: int, epoch: int, seed: int, resumed: bool) -> Any:
+    return stateful(rank, world_size, 0 if resumed else epoch, seed)
+
+
+class Forgetful:
+    """A loader whose state says nothing."""
+
+    def __init__(self, batches: Any) -> None:
+        self.batches = batches
+
+    def __iter__(self) -> Any:
+        return iter(self.batches)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        pass
+
+
+def begins_again(rank: int, world_size: int) -> Forgetful:
+    return Forgetful([[number] for number in range(rank, SAMPLES, world_size)])
+
+
+def accelerated(rank: int, world_size: int, epoch: int, seed: int, *, even: bool = True) -> Any:
+    from accelerate.data_loader import prepare_data_loader
+
+    order = torch.randperm(SAMPLES - 4, generator=torch.Generator().manual_seed(seed + epoch)).tolist()
+    plain = DataLoader(range(SAMPLES - 4), sampler=order, batch_size=4, collate_fn=collated)  # type: ignore[arg-type]
+    return prepare_data_loader(
+        plain, num_processes=world_size, process_index=rank, put_on_device=False, even_batches=even, rng_types=[]
+    )
+
+
+def accelerated_uneven(rank: int, world_size: int, epoch: int, seed: int) -> Any:
+    return accelerated(rank, world_size, epoch, seed, even=False)
+
+
+def of_hugging_face(rank: int, world_size: int, sizes: tuple[int, ...] = (6, 6, 6, 6)) -> DataLoader[int]:
+    import datasets
+    from datasets.distributed import split_dataset_by_node
+
+    ends = np.cumsum([0, *sizes]).tolist()
+    whole = datasets.IterableDataset.from_generator(numbered, gen_kwargs={"parts": list(itertools.pairwise(ends))})
+    return DataLoader(split_dataset_by_node(whole, rank=rank, world_size=world_size), batch_size=4)
+
+
+def of_hugging_face_uneven(rank: int, world_size: int) -> DataLoader[int]:
+    return of_hugging_face(rank, world_size, (10, 5, 6, 3))
+
+
+def numbered(parts: list[tuple[int, int]]) -> Any:
+    for first, last in parts:
+        yield from ({"idx": number} for number in range(first, last))

@@ -127,6 +127,41 @@ def test_what_is_broken_is_found_by_name(name: str, expected: dict[str, set[str]
     assert failed(judged(ran(name), shuffle=shuffle)) == expected
 
 
+@pytest.mark.parametrize(
+    ("package", "name", "expected", "more"),
+    [
+        ("torchdata", "stateful", {}, {}),
+        ("torchdata", "stateful_in_another_epoch", {"expect_resume_to_continue": {"wrong_epoch"}}, {}),
+        ("accelerate", "accelerated", {}, {"samples": SAMPLES - 4}),
+        (
+            "accelerate",
+            "accelerated_uneven",
+            {"expect_ranks_to_be_equally_long": {"unequal_batches"}},
+            {"samples": SAMPLES - 4},
+        ),
+        ("datasets", "of_hugging_face", {}, {"shuffle": False}),
+        (
+            "datasets",
+            "of_hugging_face_uneven",
+            {"expect_ranks_to_be_equally_long": {"unequal_batches"}},
+            {"shuffle": False},
+        ),
+    ],
+)
+def test_loaders_of_others_are_judged_as_they_are(
+    package: str, name: str, expected: dict[str, set[str]], more: dict[str, Any]
+):
+    pytest.importorskip(package)
+    collected = collect(more.get("samples", SAMPLES), TWO, loader=f"loaders_of_tests:{name}")
+    assert failed(judged(collected, shuffle=more.get("shuffle", True))) == expected
+    assert len(collected.seen.resumes) == (package == "torchdata")
+
+
+def test_a_resume_that_begins_again_is_found():
+    result = judged(ran("begins_again"), shuffle=False)
+    assert failed(result) == {"expect_resume_to_continue": {"repeated"}}
+
+
 def test_an_order_that_nothing_decides_is_found():
     collected = ran("seeded_by_the_clock")
     found = failed(judged(collected))
