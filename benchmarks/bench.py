@@ -17,7 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import part_parquet  # noqa: E402  # these stand beside this file, dataguard above it
+import part_judge  # noqa: E402  # these stand beside this file, dataguard above it
+import part_parquet  # noqa: E402
 import part_rivals  # noqa: E402
 import part_scale  # noqa: E402
 import part_store  # noqa: E402
@@ -32,6 +33,7 @@ PARTS = {
     "rivals": part_rivals.measure,
     "scale": part_scale.measure,
     "store": part_store.measure,
+    "judge": part_judge.measure,
 }
 
 
@@ -41,12 +43,15 @@ def main() -> None:
     arguments.data.mkdir(parents=True, exist_ok=True)
     kept = arguments.data / f"results-{arguments.tokens}.json"
     known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    works = PARTS | {"scale": partial(part_scale.measure, largest=arguments.largest, keep=arguments.keep)}
+    works = PARTS | {
+        "scale": partial(part_scale.measure, largest=arguments.largest, keep=arguments.keep),
+        "judge": partial(part_judge.measure, most_rows=arguments.judge_rows, keep=arguments.keep),
+    }
     for name in arguments.only:
         facts = machine()
         print(f"measuring {name}", file=sys.stderr, flush=True)
         section = works[name](arguments.data, arguments.tokens, arguments.runs)
-        section.machine = [*facts, f"{arguments.tokens:,} tokens, {arguments.runs} runs"]
+        section.machine = [*facts, *(section.machine or [f"{arguments.tokens:,} tokens, {arguments.runs} runs"])]
         known[name] = section.to_dict()
         kept.write_text(json.dumps(known, indent=1), encoding="utf-8")
         text = render([Section.from_dict(known[each]) for each in PARTS if each in known])
@@ -60,7 +65,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, default=200_000_000, help="of the main shard; the rest scales with it")
     parser.add_argument("--runs", type=int, default=5, help="of which medians are taken")
     parser.add_argument("--largest", type=int, default=300_000_000, help="the most tokens of the part scale")
-    parser.add_argument("--keep", action="store_true", help="leave the largest shards on the disk")
+    parser.add_argument("--judge-rows", type=int, default=100_000_000, help="the most rows of the part judge")
+    parser.add_argument(
+        "--keep", action="store_true", help="leave the largest shards and the tables of judge on the disk"
+    )
     parser.add_argument("--data", type=Path, default=default_folder(), help="where shards are kept between runs")
     parser.add_argument("--out", type=Path, default=HERE / "RESULTS.md", help="the file to write")
     arguments = parser.parse_args()

@@ -160,7 +160,7 @@ def _batches(recipe: Recipe, corpus: Corpus, rows: int, rng: np.random.Generator
     joined, ends, length = corpus.joined, corpus.ends, recipe.row_tokens
     while length > len(joined) - 1:  # a row longer than all text: the text again
         joined = np.concatenate((joined, joined))
-    most = max(1, BATCH_TOKENS // length)
+    most = min(max(1, BATCH_TOKENS // length), 1 << 16)
     while rows > 0:
         count = min(most, rows)
         rows -= count

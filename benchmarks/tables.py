@@ -61,7 +61,6 @@ ELSEWHERE = (
         "there is no such expectation yet",
         None,
     ),
-    Goal(6, "duplicates and truncation in bounded memory over 100 M rows", "no part of this benchmark yet", None),
     Goal(8, "--timings prints where the time goes", "there is no such option yet", None),
 )
 """What nothing here measures, so that no goal is missing from the table."""

@@ -6,6 +6,7 @@ import atexit
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 import dataguard
+from dataguard.expectations.divided import Scratch
 from dataguard.metrics.base import Metric
 from dataguard.result import ExpectationResult
 from dataguard.run.sampler import Judging
@@ -73,6 +75,11 @@ def batch_of(*, kind: pa.DataType | None = None, layout: str = "list", skip: int
         for role, rows in columns.items()
     }
     return Batch(arrays, len(next(iter(arrays.values()))))
+
+
+def scratch_in(folder: Path) -> Scratch:
+    """Return a place for numbers that do not fit into memory."""
+    return Scratch(lambda: Path(tempfile.mkdtemp(dir=folder)), nullcontext)
 
 
 def numbers(metric: Metric, batch: Batch) -> list[dict[str, Any]]:

@@ -184,6 +184,14 @@ def validate(
     no_store: Annotated[
         bool, typer.Option("--no-store", rich_help_panel=OUT, help="Keep no numbers, and use none.")
     ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            rich_help_panel=OUT,
+            help="Read shards again to see that they are unchanged, instead of believing their size and times.",
+        ),
+    ] = False,
     plugins: Annotated[
         list[str] | None,
         typer.Option(
@@ -221,6 +229,7 @@ def validate(
         "quarantine_limit": size_of("--quarantine-limit", quarantine_limit),
         "clean": clean,
         "store": None if no_store else store or "auto",
+        "verify": verify,
         "reports": names_of(report),
         "jobs": jobs,
         "plugins": plugins or [],

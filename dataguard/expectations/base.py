@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fractions
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -261,7 +262,27 @@ class RowExpectation(Expectation):
         tally = Tally.of(counts, context)
         unexpected = judged.filter(pl.col("reason").is_not_null())
         unexpected = unexpected.select("shard", "row", "source", "reason", "position", "value", "detail")
-        details = {"reasons": tally.reasons, "by_source": tally.by_source, **self.details(judged, context)}
+        observed, details = self.observed(judged, context), self.details(judged, context)
+        return self.outcome(tally, unexpected, context, observed=observed, details=details, unjudged=unjudged)
+
+    def outcome(
+        self,
+        tally: Tally,
+        unexpected: pl.LazyFrame,
+        context: Context,
+        *,
+        observed: Any = None,
+        details: Mapping[str, Any] | None = None,
+        unjudged: Unjudged | None = None,
+    ) -> Outcome:
+        """Return the verdict on rows that have been counted.
+
+        Args:
+            unexpected: As `Outcome.unexpected`, in the order of DATA.
+            details: What else stands in `details`.
+            unjudged: What is missing where some rows could not be judged.
+        """
+        details = {"reasons": tally.reasons, "by_source": tally.by_source, **(details or {})}
         unknown = sorted(set(self.by_source) - set(context.sources))
         if unknown:
             note = f"by_source names no source of this data: {', '.join(unknown)}"
@@ -271,8 +292,8 @@ class RowExpectation(Expectation):
             element_count=tally.rows,
             unexpected_count=tally.unexpected,
             missing_count=tally.missing,
-            observed_value=self.observed(judged, context),
-            findings=row_findings(unexpected, context, self.column),
+            observed_value=observed,
+            findings=row_findings(unexpected, context, self.column) if tally.unexpected else (),
             details={key: value for key, value in details.items() if value},
             unexpected=unexpected,
             unjudged=unjudged,
@@ -298,15 +319,23 @@ class Tally:
     @classmethod
     def of(cls, counts: pl.DataFrame, context: Context) -> Tally:
         """Add up counts by source, missing and reason."""
-        bad = counts.filter(pl.col("reason").is_not_null())
-        reasons = bad.group_by("reason").agg(pl.col("len").sum()).sort("reason")
-        named = bad.filter(pl.col("source").is_not_null()).group_by("source").agg(pl.col("len").sum()).sort("source")
+        rows = missing = unexpected = 0
+        reasons: Counter[str] = Counter()
+        sources: Counter[int] = Counter()
+        for source, is_missing, reason, count in counts.select("source", "missing", "reason", "len").iter_rows():
+            rows += count
+            missing += count if is_missing else 0
+            if reason is not None:
+                unexpected += count
+                reasons[reason] += count
+                if source is not None:
+                    sources[source] += count
         return cls(
-            rows=int(counts["len"].sum()),
-            missing=int(counts.filter("missing")["len"].sum()),
-            unexpected=int(bad["len"].sum()),
-            reasons={reason: int(count) for reason, count in reasons.iter_rows()},
-            by_source={context.sources[source]: int(count) for source, count in named.iter_rows()},
+            rows=rows,
+            missing=missing,
+            unexpected=unexpected,
+            reasons=dict(sorted(reasons.items())),
+            by_source={context.sources[source]: count for source, count in sorted(sources.items())},
         )
 
 

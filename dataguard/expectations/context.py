@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from dataguard.expectations.divided import Scratch
 from dataguard.expectations.observation import PARTS, Observation
 from dataguard.metrics.base import Attention, Metric
 from dataguard.metrics.documents import TELLING
@@ -232,9 +233,11 @@ class MetricTable:
         frame: Columns `shard` (UInt32, place in `Context.shards`), `row` (Int64), `source` (Int32, place in
             `Context.sources`, or null), and `KEY.NAME` for each number of each metric, null where a shard lacks the
             columns for it.
+        scratch: Where what is judged across rows may lie when it does not fit into memory; None keeps it in memory.
     """
 
     frame: pl.LazyFrame
+    scratch: Scratch | None = None
 
     def collect(self, *expressions: pl.Expr) -> dict[str, Any]:
         """Return aggregates over all rows, by name."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeVar
 
 import pyarrow as pa
 
@@ -12,6 +12,8 @@ from dataguard.expectations.base import Expectation, Level, Outcome, intact_shar
 from dataguard.expectations.context import Context, MetricTable, ShardFacts
 from dataguard.result import MOST_ENTRIES, Finding
 from dataguard.shards.roles import is_list
+
+Told = TypeVar("Told")
 
 MOST_NAMED = 3
 Meaning = str | tuple[Any, ...] | None
@@ -34,7 +36,7 @@ class ExpectSchemasToMatch(Expectation):
     value_name: ClassVar[str] = "type"
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
-        shards = [(shard, _types(shard)) for shard in intact_shards(context) if shard.schema is not None]
+        shards = _with_types(intact_shards(context))
         columns = dict.fromkeys(name for _, types in shards for name in types)
         found: list[Finding] = []
         layouts: dict[str, dict[str, int]] = {}
@@ -50,7 +52,7 @@ class ExpectSchemasToMatch(Expectation):
                 ]
             others = _different(column, here)
             found += others
-            kinds = Counter(str(kind) for _, kind in here)
+            kinds = Counter(_of_each(str, [kind for _, kind in here]))
             if len(kinds) > 1 and not others:
                 layouts[column] = dict(sorted(kinds.items()))
         places = {shard.name: place for place, (shard, _) in enumerate(shards)}
@@ -67,8 +69,25 @@ class ExpectSchemasToMatch(Expectation):
         )
 
 
-def _types(shard: ShardFacts) -> Mapping[str, pa.DataType]:
-    return {} if shard.schema is None else {field.name: field.type for field in shard.schema}
+def _with_types(shards: Iterable[ShardFacts]) -> list[tuple[ShardFacts, Mapping[str, pa.DataType]]]:
+    """Return the shards that have columns, with the types of those: the same objects where they share a schema."""
+    known: dict[int, Mapping[str, pa.DataType]] = {}
+    found = []
+    for shard in shards:
+        if shard.schema is not None:
+            if id(shard.schema) not in known:
+                known[id(shard.schema)] = {field.name: field.type for field in shard.schema}
+            found.append((shard, known[id(shard.schema)]))
+    return found
+
+
+def _of_each(told: Callable[[pa.DataType], Told], kinds: Sequence[pa.DataType]) -> list[Told]:
+    """Return what is told of each type, asked once of those that are one object."""
+    known: dict[int, Told] = {}
+    for kind in kinds:
+        if id(kind) not in known:
+            known[id(kind)] = told(kind)
+    return [known[id(kind)] for kind in kinds]
 
 
 def _who_has_it(names: Sequence[str], shards: int) -> str:
@@ -78,7 +97,7 @@ def _who_has_it(names: Sequence[str], shards: int) -> str:
 
 def _different(column: str, here: Sequence[tuple[ShardFacts, pa.DataType]]) -> list[Finding]:
     """Return the shards whose values do not fit those of the most shards (on a tie, of the first)."""
-    meanings = [meaning(kind) for _, kind in here]
+    meanings = _of_each(meaning, [kind for _, kind in here])
     usual, count = Counter([each for each in meanings if _is_known(each)] or meanings).most_common(1)[0]
     like = next(kind for (_, kind), each in zip(here, meanings, strict=True) if each == usual)
     detail = f"{count:,} of {len(here):,} shards have {like}"

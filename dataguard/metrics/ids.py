@@ -15,6 +15,7 @@ from dataguard.shards.batch import Batch, frozen
 MOST_DISTINCT = 50
 NO_LIMIT = np.iinfo(np.int64).max
 _IDS = pl.List(pl.Int64)
+_NO_IDS = pl.Series([[]], dtype=_IDS)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class IdsOutside(Metric):
         found = dict(zip(names, numbers, strict=True))
         bad = np.flatnonzero(numbers[0] + numbers[1])
         if not bad.size:
-            return {**found, "distinct": pl.Series([[]], dtype=_IDS).new_from_index(0, batch.rows)}
+            return {**found, "distinct": _NO_IDS.new_from_index(0, batch.rows)}
         distinct: list[list[int]] = [[] for _ in range(batch.rows)]
         for row in bad:
             values = column.values[column.offsets[row] : column.offsets[row + 1]]

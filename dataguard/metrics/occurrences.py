@@ -15,6 +15,8 @@ from dataguard.shards.batch import Batch, frozen
 from dataguard.shards.roles import is_number
 from dataguard.vocabulary.model import Vocabulary
 
+_NO_COUNTS = pl.Series([[]], dtype=pl.List(pl.Int32))
+
 
 @dataclass(frozen=True)
 class Occurrences(OfAttended):
@@ -34,7 +36,7 @@ class Occurrences(OfAttended):
 
     def compute(self, batch: Batch) -> Numbers:
         if not self.tokens:
-            return {"counts": pl.Series([[]], dtype=pl.List(pl.Int32)).new_from_index(0, batch.rows)}
+            return {"counts": _NO_COUNTS.new_from_index(0, batch.rows)}
         column = batch.column(self.attention.column)
         attended, _ = self.attention.of(batch)
         counts = np.zeros((batch.rows, len(self.tokens)), np.int32)

@@ -57,6 +57,7 @@ KINDS: Mapping[str, Kind] = {
     "quarantine": SWITCH,
     "quarantine_limit": Kind((int,), "a number of bytes", least=0, needed=True),
     "clean": SWITCH,
+    "verify": SWITCH,
     "store": Kind(PATH, "a path, 'auto' or None"),
     "reports": Kind((Sequence,), "a list of names, such as ['json']", texts=True, needed=True),
     "sampler": Kind((Mapping,), "a dict, such as {'world_size': 8, 'batch_size': 4}"),

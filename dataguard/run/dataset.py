@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from dataguard.engines import threads
 from dataguard.errors import DataError, ShardFault
@@ -51,21 +53,46 @@ class Dataset:
         Args:
             mapped: {role: column} of the options and the suite.
         """
-        return [self._facts(place, mapped) for place in range(len(self.shards))]
+        shared = _Shared(mapped)
+        return [self._facts(place, shared) for place in range(len(self.shards))]
 
-    def _facts(self, place: int, mapped: Mapping[str, str]) -> ShardFacts:
+    def _facts(self, place: int, shared: _Shared) -> ShardFacts:
         shard, opened, fault = self.shards[place], self.opened[place], self.faults.get(place)
+        told = None if fault is None else (fault.reason, fault.detail)
         if opened is None:
-            return ShardFacts(shard.name, fault=None if fault is None else (fault.reason, fault.detail))
-        facts = ShardFacts(
+            return ShardFacts(shard.name, fault=told)
+        schema, roles = shared.of(opened.schema)
+        return ShardFacts(
             shard.name,
+            fault=told,
             layout=opened.layout,
-            schema=opened.schema,
-            roles=resolve(opened.schema, mapped),
+            schema=schema,
+            roles=roles,
             rows=opened.rows,
             misnamed=misnamed(shard, opened.layout),
         )
-        return facts if fault is None else replace(facts, fault=(fault.reason, fault.detail))
+
+
+class _Shared:
+    """Schemas and roles that shards have in common, as one object each: what is asked of ten thousand is asked of one."""
+
+    def __init__(self, mapped: Mapping[str, str]) -> None:
+        self._mapped = mapped
+        self._by_object: dict[int, tuple[pa.Schema, dict[str, str]]] = {}
+        self._by_content: dict[bytes, tuple[pa.Schema, dict[str, str]]] = {}
+
+    def of(self, schema: pa.Schema) -> tuple[pa.Schema, dict[str, str]]:
+        """Return the first schema that says the same, metadata included, and which column plays each role.
+
+        Args:
+            schema: It must live as long as this.
+        """
+        if id(schema) not in self._by_object:
+            content = schema.serialize().to_pybytes()
+            if content not in self._by_content:
+                self._by_content[content] = schema, resolve(schema, self._mapped)
+            self._by_object[id(schema)] = self._by_content[content]
+        return self._by_object[id(schema)]
 
 
 def is_paths(data: Any) -> bool:

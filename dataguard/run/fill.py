@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
-import polars as pl
+import numpy as np
+import pyarrow as pa
 
 from dataguard.engines import threads
 from dataguard.errors import ShardFault
@@ -16,11 +19,13 @@ from dataguard.expectations.context import ShardFacts
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
 from dataguard.run.dataset import Dataset, source_of_rows
+from dataguard.run.digests import digest_of, digest_of_stretch
 from dataguard.run.plan import Plan
 from dataguard.run.record import RecordedShard
 from dataguard.run.request import Request
-from dataguard.run.scan import Scanned, Task, keys_of, scan
-from dataguard.run.store import MetricStore, Stored, digest_of, digest_of_stretch
+from dataguard.run.scan import Piece, Scanned, Task, keys_of, scan
+from dataguard.run.store import MetricStore, UnitKey
+from dataguard.run.stored import Stored
 from dataguard.run.table import RunTable
 from dataguard.run.warm import warm
 from dataguard.shards.files import FileState
@@ -43,14 +48,23 @@ def fill(
     filling = _Filling(dataset, shards, plan, store, request)
     request.watch.start(sum(shard.rows for shard in shards))
     try:
-        for scanned in threads.run(scan, filling.tasks(), request.jobs):
-            filling.take(scanned, table)
+        for outcomes in threads.run(scan, filling.tasks(), request.jobs):
+            request.timings.scan.add(outcomes[0].task.watch.seconds())
+            for scanned in outcomes:
+                filling.take(scanned, table)
     finally:
         request.watch.stop()
     return filling.facts()
 
 
-@dataclass
+MOST_TOGETHER = 4 << 20
+"""Bytes of small shards that are scanned as one: each of them then costs little beside its tokens."""
+MOST_PIECES, MOST_ROWS = 256, 1 << 16
+_WINDOW = 256
+"""Shards that are looked up in the store at once."""
+
+
+@dataclass(slots=True)
 class _Known:
     """A shard on its way through: what stands for its content, and what has come of its units.
 
@@ -66,7 +80,6 @@ class _Known:
     seen_ns: int
     units: int
     stretches: dict[int, bytes] = field(default_factory=dict)
-    fresh: list[tuple[int, int, dict[str, pl.DataFrame]]] = field(default_factory=list)
 
     @property
     def key(self) -> str:
@@ -78,6 +91,55 @@ class _Known:
         if self.digest is not None or self.path is None or self.state is None:
             return None
         return self.path, self.state, number, self.units
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """What is the same for all shards of the same columns.
+
+    Args:
+        wanted: The keys alone.
+        types: {role: Arrow type} of the columns that kernels read.
+    """
+
+    metrics: list[Metric]
+    keys: dict[str, Metric | None]
+    wanted: frozenset[str]
+    roles: Mapping[str, str]
+    types: Mapping[str, pa.DataType]
+    source_column: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A piece that waits for others to be scanned with.
+
+    Args:
+        missing: The keys of which nothing is stored.
+        is_whole: Whether it is all of its shard.
+    """
+
+    piece: Piece
+    alike: _Alike
+    missing: frozenset[str]
+    is_whole: bool
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the shard's file is read for it."""
+        return bool(self.missing) or self.piece.stretch is not None
+
+    @property
+    def is_joinable(self) -> bool:
+        """Whether it may be scanned with others; parts of large shards are stored one by one, as they are read."""
+        return self.is_whole or not self.is_read
+
+
+def _digest_or_none(stretch: tuple[Path, FileState, int, int]) -> bytes | None:
+    try:
+        return digest_of_stretch(*stretch)
+    except ShardFault:
+        return None
 
 
 class _Filling:
@@ -94,114 +156,202 @@ class _Filling:
         self._tokens: dict[int, int] = {}
         self._faults: dict[int, ShardFault] = {}
         self._warm: set[tuple[object, ...]] = set()
-        self._alike: dict[tuple[object, ...], tuple[list[Metric], dict[str, Metric | None]]] = {}
+        self._alike: dict[tuple[object, ...], _Alike] = {}
+        self._shared: dict[tuple[object, ...], _Alike] = {}
 
     def tasks(self) -> Iterator[Task]:
-        """Yield a task for each unit, with what is stored of it."""
-        for place, (shard, opened, facts) in enumerate(
-            zip(self._dataset.shards, self._dataset.opened, self._shards, strict=True)
-        ):
-            if opened is None or facts.fault is not None:
-                continue
-            source, column = source_of_rows(shard, facts, self._request.source_from)
-            metrics, keys = self._wanted(facts, column)
-            known = self._look_up(place)
-            for number, unit in enumerate(opened.units):
-                task = Task(place, opened, unit, facts.roles, metrics, self._plan.tokens, source, column, keys)
-                if known is not None:
-                    task = replace(task, stored=self._find(known, task), stretch=known.stretch(number))
-                missing = task.keys.keys() - {key for stored in task.stored for key in stored.places}
-                if missing and isinstance(opened, RecordedShard):
-                    metrics_missing = [metric for key in missing if (metric := task.keys[key]) is not None]
-                    opened.refuse({kind for metric in metrics_missing for kind in self._plan.wanted_by.get(metric, ())})
-                if missing:
-                    self._compile_for(facts)
-                yield task
+        """Yield tasks for all units, in the order of the data set, with what is stored of each.
 
-    def _wanted(self, facts: ShardFacts, column: str | None) -> tuple[list[Metric], dict[str, Metric | None]]:
+        Small shards that lie next to each other, have the same columns and lack the same numbers make one task; so do units
+        of which everything is stored.
+        """
+        together: list[_Ready] = []
+        size = rows = 0
+        for ready in self._pieces():
+            to_read, unit = ready.piece.unit.size if ready.is_read else 0, ready.piece.unit
+            fits = size + to_read <= MOST_TOGETHER and rows + unit.rows <= MOST_ROWS and len(together) < MOST_PIECES
+            if together and not (fits and self._go_together(together[-1], ready)):
+                yield self._task(together)
+                together, size, rows = [], 0, 0
+            together.append(ready)
+            size, rows = size + to_read, rows + unit.rows
+        if together:
+            yield self._task(together)
+
+    @staticmethod
+    def _go_together(one: _Ready, other: _Ready) -> bool:
+        alike = one.alike is other.alike and one.missing == other.missing
+        return alike and one.is_joinable and other.is_joinable
+
+    def _task(self, together: Sequence[_Ready]) -> Task:
+        first = together[0]
+        alike = first.alike
+        if first.missing:
+            self._compile_for(alike)
+        pieces = [ready.piece for ready in together]
+        return Task(pieces, alike.roles, alike.metrics, self._plan.tokens, alike.source_column, alike.keys)
+
+    def _pieces(self) -> Iterator[_Ready]:
+        """Yield every unit of every intact shard, with what is stored of it."""
+        intact = (
+            place
+            for place, (opened, facts) in enumerate(zip(self._dataset.opened, self._shards, strict=True))
+            if opened is not None and facts.fault is None
+        )
+        while window := list(islice(intact, _WINDOW)):
+            self._look_up(window)
+            alike = {place: self._wanted(place) for place in window}
+            stored = self._find(alike)
+            for place in window:
+                yield from self._of_shard(place, alike[place], stored)
+
+    def _of_shard(self, place: int, alike: _Alike, stored: Mapping[UnitKey, Sequence[Stored]]) -> Iterator[_Ready]:
+        opened, known = self._dataset.opened[place], self._known.get(place)
+        assert opened is not None  # it is intact
+        for number, unit in enumerate(opened.units):
+            found = () if known is None else stored.get((known.key, unit.start, unit.stop), ())
+            missing = alike.wanted.difference({key for each in found for key in each.places})
+            if missing and isinstance(opened, RecordedShard):
+                metrics = [metric for key in missing if (metric := alike.keys[key]) is not None]
+                opened.refuse({kind for metric in metrics for kind in self._plan.wanted_by.get(metric, ())})
+            stretch = None if known is None else known.stretch(number)
+            piece = Piece(place, opened, unit, self._source(place)[0], found, stretch)
+            yield _Ready(piece, alike, missing, is_whole=len(opened.units) == 1)
+
+    def _source(self, place: int) -> tuple[str | None, str | None]:
+        return source_of_rows(self._dataset.shards[place], self._shards[place], self._request.source_from)
+
+    def _wanted(self, place: int) -> _Alike:
         """Return what a shard's columns can give, and its keys; the same for all shards of the same columns."""
-        types = tuple((field.name, field.type) for field in facts.schema or ())
-        alike = (types, tuple(sorted(facts.roles.items())), column)
-        if alike not in self._alike:
-            metrics = self._plan.of_shard(facts)
-            self._alike[alike] = metrics, keys_of(metrics, facts.roles, column)
-        return self._alike[alike]
+        facts, (_, column) = self._shards[place], self._source(place)
+        seen = (id(facts.schema), id(facts.roles), column)  # all of them live as long as this
+        if seen not in self._shared:
+            types = tuple((field.name, field.type) for field in facts.schema or ())
+            key = (types, tuple(sorted(facts.roles.items())), column)
+            if key not in self._alike:
+                metrics = self._plan.of_shard(facts)
+                keys = keys_of(metrics, facts.roles, column)
+                read = {role: kind for role in facts.roles if facts.can_read(role) and (kind := facts.type_of(role))}
+                self._alike[key] = _Alike(metrics, keys, frozenset(keys), facts.roles, read, column)
+            self._shared[seen] = self._alike[key]
+        return self._shared[seen]
 
-    def _look_up(self, place: int) -> _Known | None:
-        """Return what is known of a shard's file; None where nothing can be stored of it."""
-        opened = self._dataset.opened[place]
-        if isinstance(opened, RecordedShard):
-            if opened.digest is None:
-                return None
-            self._known[place] = _Known(None, None, opened.digest, 0, len(opened.units))
-            return self._known[place]
-        state, path = getattr(opened, "state", None), getattr(opened, "path", None)
-        if self._store is None or opened is None or state is None or path is None:
-            return None
-        known = _Known(path, state, None, self._dataset.opened_ns, len(opened.units))
-        with self._trouble():
-            known.digest = self._store.digest(state)
-            if known.digest is None and self._store.may_know(state):
-                with suppress(ShardFault):  # told when the unit is read
-                    stretches = [digest_of_stretch(path, state, number, known.units) for number in range(known.units)]
-                    known.digest = digest_of(stretches, state)
-                    self._store.remember(state, known.digest, known.seen_ns)
-        self._known[place] = known
-        return known
-
-    def _find(self, known: _Known, task: Task) -> list[Stored]:
+    def _look_up(self, window: Sequence[int]) -> None:
+        """Take note of what is known of some shards' files; nothing can be stored of those of which nothing is."""
+        files: list[_Known] = []
+        for place in window:
+            opened = self._dataset.opened[place]
+            if isinstance(opened, RecordedShard):
+                if opened.digest is not None:
+                    self._known[place] = _Known(None, None, opened.digest, 0, len(opened.units))
+                continue
+            state, path = getattr(opened, "state", None), getattr(opened, "path", None)
+            if self._store is not None and opened is not None and state is not None and path is not None:
+                self._known[place] = _Known(path, state, None, self._dataset.opened_ns, len(opened.units))
+                files.append(self._known[place])
         with self._trouble():
             if self._store is not None:
-                return self._store.find(known.key, task.unit.start, task.unit.stop, task.keys)
-        return []
+                self._digest_of(files, self._store)
 
-    def _compile_for(self, facts: ShardFacts) -> None:
+    def _digest_of(self, files: Sequence[_Known], store: MetricStore) -> None:
+        """Find the digests of files that are unchanged, or may be copies of some that are known.
+
+        Where all are to be verified, none passes for unchanged: those that have the size of a known one are read.
+        """
+        states = [known.state for known in files if known.state is not None]
+        digests = {} if self._request.verify else store.digests(states)
+        sizes = store.seen_sizes(
+            known.state for known in files if known.state not in digests and known.state is not None
+        )
+        to_read: list[tuple[_Known, FileState]] = []
+        for known in files:
+            if known.state is not None and known.path is not None:
+                known.digest = digests.get(known.state)
+                if known.digest is None and known.state.size in sizes:
+                    to_read.append((known, known.state))
+        stretches = [
+            stretch for known, _ in to_read for number in range(known.units) if (stretch := known.stretch(number))
+        ]
+        with closing(threads.run(_digest_or_none, stretches, self._request.jobs)) as digested:
+            for known, state in to_read:
+                parts = list(islice(digested, known.units))
+                whole = [part for part in parts if part is not None]
+                if len(whole) == known.units:  # else its fault is told when the unit is read
+                    known.digest = digest_of(whole, state)
+                    store.remember(state, known.digest, known.seen_ns)
+
+    def _find(self, alike: Mapping[int, _Alike]) -> Mapping[UnitKey, Sequence[Stored]]:
+        """Return what is stored of some shards."""
+        wanted: dict[UnitKey, AbstractSet[str]] = {}
+        for place, each in alike.items():
+            opened, known = self._dataset.opened[place], self._known.get(place)
+            if opened is not None and known is not None:
+                wanted |= {(known.key, unit.start, unit.stop): each.wanted for unit in opened.units}
+        with self._trouble():
+            if self._store is not None:
+                return self._store.find(wanted)
+        return {}
+
+    def _compile_for(self, alike: _Alike) -> None:
         """Compile the kernels before the first unit that needs them, in this thread alone."""
-        types = {role: kind for role in facts.roles if facts.can_read(role) and (kind := facts.type_of(role))}
+        types = alike.types
         seen = tuple(sorted((role, str(kind)) for role, kind in types.items()))
         if types and seen not in self._warm:
             self._warm.add(seen)
             warm(self._plan.metrics, [types], self._request.watch.note)
 
     def take(self, scanned: Scanned, table: RunTable) -> None:
-        """Put a unit's numbers into the table, and into the store what is new."""
-        task = scanned.task
-        self._request.timings.scan.add(scanned.seconds)
+        """Put the numbers of some pieces into the table, and into the store what is new."""
         if scanned.fault is not None:
-            self._faults.setdefault(task.shard, scanned.fault)
-            self._known.pop(task.shard, None)
-            table.drop(task.shard)
+            for piece in scanned.pieces:
+                self._faults.setdefault(piece.shard, scanned.fault)
+                self._known.pop(piece.shard, None)
+                table.drop(piece.shard)
             return
         table.append(scanned)
         tokens = self._count(scanned)
-        self._tokens[task.shard] = self._tokens.get(task.shard, 0) + tokens
-        if task.shard in self._known:
-            with self._trouble(), self._request.timings.scan("store"):
-                self._keep(self._known[task.shard], scanned)
-        self._request.watch.advance(task.unit.rows, tokens)
+        with self._request.timings.scan("store"):
+            self._keep(scanned)
+        self._request.watch.advance(scanned.rows, tokens)
 
     def _count(self, scanned: Scanned) -> int:
+        """Add up the tokens of each shard; return those of all."""
         lengths = Lengths(self._plan.tokens)
-        frame = next((scanned.frames[key] for key, metric in scanned.task.keys.items() if metric == lengths), None)
-        return 0 if frame is None else int(frame["length"].cast(pl.Int64).sum())
+        numbers = next((scanned.frames[key] for key, metric in scanned.task.keys.items() if metric == lengths), None)
+        if numbers is None:
+            return 0
+        seen = np.concatenate(([0], np.cumsum(numbers["length"].to_numpy(), dtype=np.int64)))
+        ends = np.cumsum([piece.unit.rows for piece in scanned.pieces])
+        for piece, tokens in zip(scanned.pieces, np.diff(seen[ends], prepend=0).tolist(), strict=True):
+            self._tokens[piece.shard] = self._tokens.get(piece.shard, 0) + tokens
+        return int(seen[-1])
 
-    def _keep(self, known: _Known, scanned: Scanned) -> None:
-        """Store what is new of a unit; a small shard's at once when it is whole, a large one's unit by unit."""
-        if self._store is None:
-            return
-        unit = scanned.task.unit
-        if scanned.digest is not None and scanned.task.stretch is not None:
-            known.stretches[scanned.task.stretch[2]] = scanned.digest
-        if scanned.fresh:
-            known.fresh.append((unit.start, unit.stop, {key: scanned.frames[key] for key in scanned.fresh}))
-        whole = known.digest is not None or len(known.stretches) == known.units
-        if whole and known.digest is None and known.state is not None:
-            provisional = known.key
-            known.digest = digest_of([known.stretches[number] for number in range(known.units)], known.state)
-            self._store.settle(provisional, known.digest, known.state, known.seen_ns)
-        if known.fresh and (whole or known.units > 1):
-            self._store.add(known.key, known.fresh)
-            known.fresh = []
+    def _keep(self, scanned: Scanned) -> None:
+        """Store what is new of some pieces."""
+        settled: list[tuple[str, _Known]] = []
+        for piece, digest in zip(scanned.pieces, scanned.digests, strict=True):
+            known = self._known.get(piece.shard)
+            if known is None:
+                continue
+            if digest is not None and piece.stretch is not None:
+                known.stretches[piece.stretch[2]] = digest
+            if known.digest is None and known.state is not None and len(known.stretches) == known.units:
+                settled.append((known.key, known))
+                known.digest = digest_of([known.stretches[number] for number in range(known.units)], known.state)
+        units = [(self._unit_key(piece), piece.unit.rows) for piece in scanned.pieces]
+        with self._trouble():
+            if self._store is None or not (settled or scanned.fresh):
+                return
+            with self._store.at_once():
+                for provisional, known in settled:
+                    if known.digest is not None and known.state is not None:
+                        self._store.settle(provisional, known.digest, known.state, known.seen_ns)
+                if scanned.fresh and any(unit for unit, _ in units):
+                    self._store.add(units, {key: scanned.frames[key] for key in scanned.fresh})
+
+    def _unit_key(self, piece: Piece) -> UnitKey | None:
+        known = self._known.get(piece.shard)
+        return None if known is None else (known.key, piece.unit.start, piece.unit.stop)
 
     def facts(self) -> list[ShardFacts]:
         """Return the shards as they are known now."""

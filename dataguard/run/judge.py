@@ -35,23 +35,6 @@ class Verdicts:
     skipped: tuple[tuple[Configured, Unjudged], ...]
     unexpected: tuple[pl.LazyFrame | None, ...]
 
-    def rejected(self, suite: Suite) -> pl.LazyFrame:
-        """Return every row that is set aside: shard, row, expectations, reasons.
-
-        The two lists are in the order of the suite and of one length: each reason stands beside its expectation.
-        """
-        parts = [
-            frame.select("shard", "row", pl.lit(result.type).alias("expectations"), pl.col("reason").alias("reasons"))
-            for result, frame in zip(self.results, self.unexpected, strict=True)
-            if frame is not None and result.severity in suite.quarantine
-        ]
-        if not parts:
-            texts = pl.List(pl.String)
-            return pl.LazyFrame(schema={"shard": pl.UInt32, "row": pl.Int64, "expectations": texts, "reasons": texts})
-        once = pl.concat(parts).unique(maintain_order=True)
-        rows = once.group_by("shard", "row", maintain_order=True).agg("expectations", "reasons")
-        return rows.sort("shard", "row")
-
 
 def judge(suite: Suite, table: MetricTable, context: Context) -> Verdicts:
     """Return the verdict of every expectation of a suite.
@@ -94,7 +77,7 @@ def _outcome(configured: Configured, table: MetricTable, context: Context, suite
             return Outcome(success=False, unjudged=Unjudged("no shard is intact", "see expect_shards_to_be_intact"))
         left_out = _left_out(configured, context, suite)
         if left_out.shards:
-            table = MetricTable(table.frame.filter(~pl.col("shard").is_in(left_out.shards)))
+            table = replace(table, frame=table.frame.filter(~pl.col("shard").is_in(left_out.shards)))
     try:
         outcome = expectation.judge(table, context)
     except CannotJudge as error:
@@ -131,10 +114,15 @@ def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut
     metrics = metrics_of(expectation, context)
     found: dict[int, str] = {}
     faults: list[str] = []
+    required = expectation.columns_read(context)
+    known: dict[tuple[int, int], tuple[str, str] | None] = {}
     for place, shard in enumerate(context.shards):
         if shard.fault is not None or not shard.rows:
             continue
-        fault = _column_fault(shard, expectation.columns_read(context), metrics)
+        columns = id(shard.schema), id(shard.roles)  # the same objects for all shards of the same columns
+        if columns not in known:
+            known[columns] = _column_fault(shard, required, metrics)
+        fault = known[columns]
         if fault is not None:
             role, text = fault
             found[place] = text

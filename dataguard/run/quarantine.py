@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
@@ -20,6 +22,8 @@ LIMIT = 10 * 2**30
 """Bytes of rows that are copied unless told otherwise."""
 PIECE_ROWS, PIECE_BYTES = 1_000, 64 * 2**20
 """Largest record batch: datasets reads a batch for a row, and a few encoded rows may stand for any amount of memory."""
+ROW_GROUP = 1 << 17
+"""Rows in a row group of rejected.parquet: the same file however the rows were put together."""
 MOST_OPEN = 32
 """Files written at once; with more schemas than that, the longest unused one is closed."""
 OURS = (
@@ -41,17 +45,17 @@ class Rejected:
         schema: Of the shard.
         shard: Its name.
         batch: The rejected rows, with all columns (`taking.take_rows` makes it).
-        rows: Their numbers in the shard.
-        expectations: For each row, the types of the expectations that it fails.
-        reasons: For each row, the reason codes.
+        rows: Their numbers in the shard. Shape (n,), int64.
+        expectations: For each row, the types of the expectations that it fails. Lists of strings, of length n.
+        reasons: For each row, the reason codes, likewise.
     """
 
     schema: pa.Schema
     shard: str
     batch: pa.RecordBatch
-    rows: Sequence[int]
-    expectations: Sequence[Sequence[str]]
-    reasons: Sequence[Sequence[str]]
+    rows: npt.NDArray[np.int64]
+    expectations: pa.Array
+    reasons: pa.Array
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def write_rejected(place: Path, rejected: pl.DataFrame | pl.LazyFrame) -> None:
     """
     columns = rejected.lazy().select("shard", "row", pl.col("expectations").alias("types"), "reasons")
     with writing(place):
-        columns.sink_parquet(place)
+        columns.sink_parquet(place, row_group_size=ROW_GROUP)
 
 
 def _pieces(part: Rejected) -> Iterator[pa.RecordBatch]:
@@ -129,11 +133,15 @@ def _pieces(part: Rejected) -> Iterator[pa.RecordBatch]:
         about = (
             pa.array([part.shard] * (stop - start), pa.string()),
             pa.array(part.rows[start:stop], pa.int64()),
-            pa.array(part.expectations[start:stop], OURS[2].type),
-            pa.array(part.reasons[start:stop], OURS[3].type),
+            *(_own(texts.slice(start, stop - start)) for texts in (part.expectations, part.reasons)),
         )
         own = [storable(column.slice(start, stop - start)) for column in columns]
         yield pa.record_batch([*own, *about], schema=schema)
+
+
+def _own(array: pa.Array) -> pa.Array:
+    """Return an array in buffers of its own size: what a slice leaves around it would be counted and written."""
+    return pa.concat_arrays([array])
 
 
 def bounds(columns: Sequence[pa.Array], rows: int) -> Iterator[tuple[int, int]]:

@@ -13,6 +13,7 @@ from dataguard.run.dataset import Dataset, open_dataset, paths_of, source_of_row
 from dataguard.run.head import first_rows
 from dataguard.run.record import read_record
 from dataguard.run.request import Request
+from dataguard.run.store import TOKENIZERS, store_folder
 from dataguard.suite.loading import load_suite
 from dataguard.suite.model import Suite
 from dataguard.suite.plugins import Known
@@ -74,6 +75,7 @@ def get_ready(request: Request) -> Ready:
         given=suite.vocabulary,
         over=request.vocabulary,
         vocab_size=request.vocab_size,
+        keep_in=_tokenizers(request),
     )
     context = Context(
         vocabulary,
@@ -84,6 +86,16 @@ def get_ready(request: Request) -> Ready:
         dataset.manifests,
     )
     return Ready(suite, dataset, context, mapped, tokenizer, taken)
+
+
+def _tokenizers(request: Request) -> Path | None:
+    """Return the store's folder for what tokenizers say; None where nothing is to be stored."""
+    if request.store is None:
+        return None
+    try:
+        return store_folder(request.store) / TOKENIZERS
+    except OSError:  # that it cannot be used is told when numbers are to be stored
+        return None
 
 
 def _tolerated(suite: Suite | None) -> set[str]:

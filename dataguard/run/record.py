@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -39,16 +39,29 @@ def write_record(place: Path, dataset: Dataset, shards: Sequence[ShardFacts]) ->
     Raises:
         OSError: The file system refuses.
     """
-    rows = [
-        _line(shard, opened, facts) for shard, opened, facts in zip(dataset.shards, dataset.opened, shards, strict=True)
-    ]
+    schemas = _Schemas()
+    lines = zip(dataset.shards, dataset.opened, shards, strict=True)
+    rows = [_line(shard, opened, facts, schemas) for shard, opened, facts in lines]
     pl.DataFrame(rows, schema=SCHEMA).write_parquet(place)
 
 
-def _line(shard: Shard, opened: OpenShard | None, facts: ShardFacts) -> dict[str, Any]:
+class _Schemas:
+    """Schemas as bytes, each spelled once: most shards share one."""
+
+    def __init__(self) -> None:
+        self._spelled: dict[int, bytes] = {}
+
+    def spelled(self, schema: pa.Schema) -> bytes:
+        """Return a schema, which must live as long as this, as bytes."""
+        if id(schema) not in self._spelled:
+            self._spelled[id(schema)] = schema.serialize().to_pybytes()
+        return self._spelled[id(schema)]
+
+
+def _line(shard: Shard, opened: OpenShard | None, facts: ShardFacts, schemas: _Schemas) -> dict[str, Any]:
     reason, detail = facts.fault or (None, None)
-    schema = None if opened is None else opened.schema.serialize().to_pybytes()
-    units = [] if opened is None else [asdict(unit) for unit in opened.units]
+    schema = None if opened is None else schemas.spelled(opened.schema)
+    units = [] if opened is None else [vars(unit) for unit in opened.units]
     return {
         "shard": shard.name,
         "path": None if shard.path is None else os.fsencode(shard.path.absolute()).decode("utf-8", "replace"),

@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+import numpy.typing as npt
+import pyarrow as pa
 
 from dataguard.errors import ShardFault
 from dataguard.run.damaged import not_copied
 from dataguard.run.dataset import Dataset
+from dataguard.run.listed import Listed
 from dataguard.run.quarantine import Rejected
 from dataguard.run.taking import take_rows
-from dataguard.shards.model import OpenShard
+from dataguard.shards.ipc import IpcShard
+from dataguard.shards.ipc_rows import read_rows
+from dataguard.shards.model import OpenShard, Unit
+
+TEXTS = ("types", "reasons")
 
 
 def read_rejected(dataset: Dataset, rejected: Path) -> Iterator[Rejected]:
@@ -27,35 +33,35 @@ def read_rejected(dataset: Dataset, rejected: Path) -> Iterator[Rejected]:
         OutputError: A shard changed since it was judged.
         FoundLate: A shard is not intact.
     """
-    table = pl.scan_parquet(rejected)
-    affected = set(table.select(pl.col("shard").unique()).collect(engine="streaming")["shard"])
-    for shard, opened in zip(dataset.shards, dataset.opened, strict=True):
-        if opened is not None and shard.name in affected:
-            rows = table.filter(pl.col("shard") == shard.name).collect(engine="streaming")
-            try:
-                yield from _of_shard(opened, rows)
-            except ShardFault as fault:
-                raise not_copied("the quarantine", shard.name, fault) from fault
+    with Listed(rejected, TEXTS) as listed:
+        for shard, opened in zip(dataset.shards, dataset.opened, strict=True):
+            if opened is not None and listed.shard == shard.name:
+                try:
+                    yield from _of_shard(shard.name, opened, listed)
+                except ShardFault as fault:
+                    raise not_copied("the quarantine", shard.name, fault) from fault
+            listed.skip(shard.name)
 
 
-def _of_shard(opened: OpenShard, rejected: pl.DataFrame) -> Iterator[Rejected]:
-    rows = rejected["row"].to_numpy()
+def _of_shard(name: str, opened: OpenShard, listed: Listed) -> Iterator[Rejected]:
     for unit in opened.units:
-        if not _within(rows, unit.first_row, unit.rows).any():
+        wanted = listed.take(name, unit.first_row + unit.rows)
+        if wanted is None:
             continue
-        for first, batch in opened.read(unit):
-            here = np.flatnonzero(_within(rows, first, batch.num_rows))
-            if here.size:
-                part = rejected[here]
+        for first, batch in _batches(opened, unit, wanted.rows):
+            begin, end = np.searchsorted(wanted.rows, [first, first + batch.num_rows])
+            if begin < end:
+                here = wanted.slice(begin, end)
                 yield Rejected(
                     schema=opened.schema,
-                    shard=part["shard"][0],
-                    batch=take_rows(batch, (rows[here] - first).tolist()),
-                    rows=rows[here].tolist(),
-                    expectations=part["types"].to_list(),
-                    reasons=part["reasons"].to_list(),
+                    shard=name,
+                    batch=take_rows(batch, here.rows - first),
+                    rows=here.rows,
+                    expectations=here.texts[0],
+                    reasons=here.texts[1],
                 )
 
 
-def _within(rows: np.ndarray, first: int, count: int) -> np.ndarray:
-    return (rows >= first) & (rows < first + count)
+def _batches(opened: OpenShard, unit: Unit, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield the batches of a unit; of the other rows' numbers they need have none."""
+    return read_rows(opened, unit, rows) if isinstance(opened, IpcShard) else opened.read(unit)

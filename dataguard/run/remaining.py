@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
 from dataguard.errors import ShardFault
 from dataguard.run.dataset import Dataset
+from dataguard.run.listed import Listed
 from dataguard.run.taking import take_rows
 from dataguard.shards.form import batches_of
 from dataguard.shards.model import OpenShard, Shard
@@ -58,17 +58,14 @@ def kept_rows(dataset: Dataset, intact: Sequence[bool], rejected: Path) -> Itera
     Args:
         dataset: The shards.
         intact: Whether each of them can be trusted.
-        rejected: rejected.parquet: shard, row, types, reasons.
+        rejected: rejected.parquet: shard, row, types, reasons; sorted as DATA is.
     """
-    table = pl.scan_parquet(rejected)
-    affected = set(table.select(pl.col("shard").unique()).collect(engine="streaming")["shard"])
-    for shard, opened, whole in zip(dataset.shards, dataset.opened, intact, strict=True):
-        if opened is not None and whole:
-            rows = np.zeros(0, np.int64)
-            if shard.name in affected:
-                of_shard = table.filter(pl.col("shard") == shard.name).select(pl.col("row").sort())
-                rows = of_shard.collect(engine="streaming")["row"].to_numpy()
-            yield Kept(shard, opened, rows)
+    with Listed(rejected) as listed:
+        for shard, opened, whole in zip(dataset.shards, dataset.opened, intact, strict=True):
+            if opened is not None and whole:
+                found = listed.take(shard.name, opened.rows)
+                yield Kept(shard, opened, np.zeros(0, np.int64) if found is None else found.rows)
+            listed.skip(shard.name)
 
 
 def with_fingerprint(schema: pa.Schema, fingerprint: str | None) -> pa.Schema:

@@ -69,6 +69,7 @@ class Request:
         fail_on: The least severity whose failures make `success` false.
         plugins: Modules that give further expectations.
         store: Folder that keeps numbers between runs; `auto` lies in the user's cache; None keeps none.
+        verify: Believe no file to be unchanged: take its digest again.
         record: shards.parquet of an earlier run: its stored numbers are judged, and no shard is read.
         sampler: How a run samples the rows, where that is to be judged as well.
         taken: What was taken from a project file, for people.
@@ -91,6 +92,7 @@ class Request:
     fail_on: Severity = "critical"
     plugins: Sequence[str] = ()
     store: str | Path | None = None
+    verify: bool = False
     record: Path | None = None
     sampler: Settings | None = None
     taken: Sequence[str] = ()

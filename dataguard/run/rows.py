@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
 from dataguard.expectations.context import Context
+from dataguard.expectations.divided import Scratch
 from dataguard.run.judge import Verdicts
+from dataguard.run.set_aside import rows_set_aside
 from dataguard.run.table import RunTable
 from dataguard.suite.model import Suite
 
@@ -20,10 +23,15 @@ class Rows:
     verdicts: Verdicts
     suite: Suite
     context: Context
+    scratch: Scratch | None = None
+
+    @cached_property
+    def _set_aside(self) -> pl.LazyFrame:
+        return rows_set_aside(self.verdicts, self.suite, self.context.shards, self.scratch)
 
     def rejected(self) -> pl.LazyFrame:
         """Return every row that is set aside: shard, row, expectations, reasons, in the order of DATA."""
-        return self._named(self.verdicts.rejected(self.suite))
+        return self._named(self._set_aside)
 
     def collect_rejected(self) -> pl.DataFrame:
         """Return the same in memory."""
@@ -48,7 +56,5 @@ class Rows:
 
     def _named(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Replace the place of each shard by its name."""
-        names = pl.LazyFrame({"name": [shard.name for shard in self.context.shards]}, schema={"name": pl.String})
-        names = names.with_row_index("place")
-        joined = rows.join(names, left_on="shard", right_on="place", how="left", maintain_order="left")
-        return joined.with_columns(pl.col("name").alias("shard")).drop("name")
+        names = pl.Series([shard.name for shard in self.context.shards], dtype=pl.String)
+        return rows.with_columns(shard=pl.lit(names).gather(pl.col("shard")))

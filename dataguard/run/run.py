@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from dataguard.errors import SuiteError
 from dataguard.expectations.context import Context, MetricTable
+from dataguard.expectations.divided import Scratch
 from dataguard.result import Result
 from dataguard.run.dataset import Dataset
 from dataguard.run.describe import (
@@ -27,6 +29,7 @@ from dataguard.run.ready import Ready, get_ready
 from dataguard.run.request import Request
 from dataguard.run.rows import Rows
 from dataguard.run.samples import with_sampler
+from dataguard.run.scratch import scratch_folder, scratch_writing
 from dataguard.run.store import opened_store
 from dataguard.run.table import RunTable
 
@@ -65,7 +68,8 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
     with step("scan"), opened_store(request) as store:
         shards = fill(dataset, context.shards, plan, filled, store=store, request=request)
     context = replace(context, shards=shards, sources=filled.sources)
-    table = MetricTable(filled.frame())
+    scratch = Scratch(partial(scratch_folder, filled), scratch_writing)
+    table = MetricTable(filled.frame(), scratch)
     if request.sampler is not None:
         suite, context = with_sampler(suite, context, dataset, filled, plan.tokens, request)
     with step("judge"):
@@ -73,7 +77,7 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
     if not verdicts.results:
         why = "; ".join(sorted({str(absent) for _, absent in verdicts.skipped}))
         raise SuiteError("nothing was judged: every expectation was skipped", file=suite.origin, why=why)
-    rows = Rows(filled, verdicts, suite, context)
+    rows = Rows(filled, verdicts, suite, context, scratch)
     columns = describe_columns(context)
     named = [f"column {', '.join(found)} as {role}" for role, found in columns.items() if role not in ready.mapped]
     meta = {

@@ -2,7 +2,7 @@
 
 A store is a folder: `index.sqlite`, and segment files to which units of shards append their numbers. The index says which
 numbers of which shard stand where; it gets a line only once the bytes are written, so that a run that is killed leaves
-nothing but bytes that no line points to. Every process appends to a segment of its own.
+nothing but bytes that no line points to. Every process appends to a segment of its own. What tokenizers say lies beside them.
 
 Numbers are found by what they depend on: the shard's content, the metric with its arguments, and the code that computes
 them. For the content stands what the file system says of the file (device, inode, size, times) once that is older than the
@@ -15,13 +15,12 @@ import io
 import secrets
 import sqlite3
 import time
-import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 import xxhash
@@ -29,61 +28,35 @@ import xxhash
 from dataguard.errors import UsageError
 from dataguard.run.cache import cache_folder
 from dataguard.run.request import Request
-from dataguard.shards.files import FileState, ShardFile
-from dataguard.version import __version__
+from dataguard.run.stored import Blob, Columns, Stored
+from dataguard.shards.files import FileState
 
-AUTO, INDEX = "auto", "index.sqlite"
+Thing = TypeVar("Thing")
+
+AUTO, INDEX, TOKENIZERS = "auto", "index.sqlite", "tokenizers"
 SEGMENT_BYTES = 64 << 20
 SETTLED_NS = 2_000_000_000
 """A file that was written less than this before an entry may have been written again in the same tick of its clock."""
-CHUNK = 1 << 20
 MOST_BYTES = 10 << 30
 """Bytes of segments that a store is cut back to at the end of a run, the oldest first."""
 PATIENCE = 30.0
 """Seconds to wait for another run that writes into the same store."""
 
-_TABLES = """
-create table if not exists shard (
-    id integer primary key, digest text not null, device int, inode int, size int, mtime_ns int, ctime_ns int, seen_ns int);
-create index if not exists shard_by_file on shard (size, inode);
-create table if not exists blob (id integer primary key, segment text, start int, length int, checksum int);
-create table if not exists part (digest text, start int, stop int, key text, place int, blob int,
-    primary key (digest, start, stop, key)) without rowid;
-"""
+_VERSION = 3
+_TABLES = (
+    """create table shard (id integer primary key, digest text not null, device int, inode int, size int,
+        mtime_ns int, ctime_ns int, seen_ns int)""",
+    "create index shard_by_file on shard (size, inode)",
+    "create table blob (id integer primary key, segment text, start int, length int, checksum int, keys text)",
+    """create table part (digest text, start int, stop int, blob int, first int, rows int,
+        primary key (digest, start, stop, blob)) without rowid""",
+    f"pragma user_version = {_VERSION}",
+)
+_MOST_ASKED = 200
+"""Files or units in one query: SQLite takes some hundred values in one."""
 
-
-@dataclass(frozen=True)
-class Stored:
-    """Where numbers of a unit lie: a stretch of a segment file, and which of its frames are wanted ({key: place})."""
-
-    segment: Path
-    start: int
-    length: int
-    checksum: int
-    places: Mapping[str, int]
-
-    def load(self) -> dict[str, pl.DataFrame] | None:
-        """Return the wanted frames by key; None where the bytes are not what was written."""
-        try:
-            with self.segment.open("rb") as file:
-                file.seek(self.start)
-                data = file.read(self.length)
-        except OSError:
-            return None
-        if len(data) != self.length or xxhash.xxh3_64_intdigest(data) != _unsigned(self.checksum):
-            return None
-        whole = pl.read_ipc(io.BytesIO(data))
-        return {key: _pick(whole, place) for key, place in self.places.items()}
-
-
-def _pick(whole: pl.DataFrame, place: int) -> pl.DataFrame:
-    prefix = f"{place}."
-    names = [name for name in whole.columns if name.startswith(prefix)]
-    return whole.select(pl.col(name).alias(name.removeprefix(prefix)) for name in names)
-
-
-def _unsigned(number: int) -> int:
-    return number % (1 << 64)
+UnitKey = tuple[str, int, int]
+"""Digest of a shard, first batch of a unit and the one behind its last."""
 
 
 def _signed(number: int) -> int:
@@ -91,42 +64,8 @@ def _signed(number: int) -> int:
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
-@cache
-def code_digest() -> str:
-    """Return a digest of the code that computes numbers: it is part of every key, so that none outlives its meaning."""
-    package = Path(__file__).parents[1]
-    digest = xxhash.xxh3_64(f"{__version__} {unicodedata.unidata_version}".encode())
-    feeding = ("shards/batch.py", "shards/roles.py", "run/scan.py", "vocabulary/characters.py", "vocabulary/model.py")
-    for file in [*sorted(package.glob("metrics/*.py")), *(package / name for name in feeding)]:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
-def digest_of_stretch(path: Path, state: FileState, number: int, count: int) -> bytes:
-    """Return the digest of one of `count` equal stretches of a file, which together cover all of it.
-
-    Raises:
-        ShardFault: The file is not what it was.
-    """
-    start, stop = state.size * number // count, state.size * (number + 1) // count
-    digest = xxhash.xxh3_128()
-    buffer = memoryview(bytearray(min(CHUNK, stop - start)))
-    with ShardFile(path, state) as file:
-        while start < stop:
-            view = buffer[: min(CHUNK, stop - start)]
-            file.read_into(view, start)
-            digest.update(view)
-            start += len(view)
-    return digest.digest()
-
-
-def digest_of(stretches: Iterable[bytes], state: FileState) -> str:
-    """Return the digest of a whole file, of those of its stretches."""
-    return xxhash.xxh3_128_hexdigest(b"".join([str(state.size).encode(), *stretches]))
-
-
 class MetricStore:
-    """A store that is open. All methods are for the thread that opened it; `Stored.load` is for any.
+    """A store that is open. All methods are for the thread that opened it; `Blob.load` is for any.
 
     Args:
         folder: Made where it is not there.
@@ -141,20 +80,55 @@ class MetricStore:
         self._index = sqlite3.connect(folder / INDEX, timeout=PATIENCE, isolation_level=None)
         self._index.execute("pragma journal_mode=wal")
         self._index.execute("pragma synchronous=normal")
-        self._index.executescript(_TABLES)
+        if not self._is_current():
+            self._make_anew()
+        self._newest = self._index.execute("select ifnull(max(id), 0) from shard").fetchone()[0]
         self._segment: Path | None = None
+
+    def _is_current(self) -> bool:
+        return bool(self._index.execute("pragma user_version").fetchone()[0] == _VERSION)
+
+    def _make_anew(self) -> None:
+        """Make the tables; those of another version go, with all that they knew."""
+        with self.at_once():
+            if not self._is_current():  # another run may have been faster
+                for table in ("part", "blob", "shard"):
+                    self._index.execute(f"drop table if exists {table}")
+                for statement in _TABLES:
+                    self._index.execute(statement)
 
     def digest(self, state: FileState) -> str | None:
         """Return the digest of an unchanged file, where one is known."""
-        query = """select digest from shard where size = ? and inode = ? and device = ? and mtime_ns = ? and ctime_ns = ?
-            and seen_ns - ? > max(mtime_ns, ctime_ns) order by id desc limit 1"""
-        values = (state.size, state.inode, state.device, state.mtime_ns, state.ctime_ns, SETTLED_NS)
-        row = self._index.execute(query, values).fetchone()
-        return None if row is None else str(row[0])
+        return self.digests([state]).get(state)
 
-    def may_know(self, state: FileState) -> bool:
-        """Whether a file of this size has been seen: then it may pay to take the digest of one that looks new."""
-        return self._index.execute("select 1 from shard where size = ? limit 1", (state.size,)).fetchone() is not None
+    def digests(self, states: Iterable[FileState]) -> dict[FileState, str]:
+        """Return the digests of unchanged files, as far as they are known."""
+        known: dict[FileState, str] = {}
+        for some in _in_groups(states):
+            pairs = ", ".join(["(?, ?)"] * len(some))
+            query = f"""select device, inode, size, mtime_ns, ctime_ns, seen_ns, digest from shard
+                where (size, inode) in (values {pairs}) order by id"""  # noqa: S608  # question marks alone
+            wanted = set(some)
+            values = [value for state in some for value in (state.size, state.inode)]
+            for *facts, seen_ns, digest in self._index.execute(query, values):
+                state = FileState(*facts)
+                if state in wanted and seen_ns - SETTLED_NS > max(state.mtime_ns, state.ctime_ns):
+                    known[state] = digest
+        return known
+
+    def seen_sizes(self, states: Iterable[FileState]) -> set[int]:
+        """Return the sizes that files had which were known when the store was opened.
+
+        Then it may pay to take the digest of one that looks new. Files of this run do not count: many data sets are cut to
+        one size, and each would be read twice.
+        """
+        seen: set[int] = set()
+        for some in _in_groups({state.size for state in states}):
+            sizes = ", ".join(["(?)"] * len(some))
+            query = f"""with asked (size) as (values {sizes}) select size from asked
+                where exists (select 1 from shard where shard.size = asked.size and shard.id <= ?)"""  # noqa: S608  # as above
+            seen.update(size for (size,) in self._index.execute(query, [*some, self._newest]))
+        return seen
 
     def remember(self, state: FileState, digest: str, seen_ns: int) -> None:
         """Take note of a file's digest.
@@ -167,43 +141,81 @@ class MetricStore:
             (digest, state.device, state.inode, state.size, state.mtime_ns, state.ctime_ns, seen_ns),
         )
 
-    def find(self, digest: str, start: int, stop: int, keys: Collection[str]) -> list[Stored]:
-        """Return where the numbers of a unit lie, as far as they are stored."""
-        query = """select part.key, part.place, blob.segment, blob.start, blob.length, blob.checksum, blob.id
-            from part join blob on part.blob = blob.id where part.digest = ? and part.start = ? and part.stop = ?"""
-        found: dict[int, tuple[Path, int, int, int]] = {}
-        places: dict[int, dict[str, int]] = {}
-        for key, place, segment, at, length, checksum, blob in self._index.execute(query, (digest, start, stop)):
-            if key in keys:
-                found[blob] = (self._folder / segment, at, length, checksum)
-                places.setdefault(blob, {})[key] = place
-        return [Stored(*found[blob], places=places[blob]) for blob in found]
+    def find(self, wanted: Mapping[UnitKey, AbstractSet[str]]) -> dict[UnitKey, list[Stored]]:
+        """Return where the numbers of units lie, as far as they are stored; of several the newest.
 
-    def add(self, digest: str, units: Sequence[tuple[int, int, Mapping[str, pl.DataFrame]]]) -> None:
-        """Store the numbers of a shard's units: (start, stop, {key: frame}) each."""
-        written = [(start, stop, list(frames), self._append(frames)) for start, stop, frames in units if frames]
+        Args:
+            wanted: The keys that are wanted of each unit.
+        """
+        blobs: dict[int, Blob] = {}
+        known: dict[tuple[str, int, AbstractSet[str]], dict[str, int]] = {}  # units that were stored together are alike
+        found: dict[UnitKey, list[Stored]] = {}
+        for some in _in_groups(wanted):
+            triples = ", ".join(["(?, ?, ?)"] * len(some))
+            query = f"""select part.digest, part.start, part.stop, part.first, part.rows,
+                blob.id, blob.segment, blob.start, blob.length, blob.checksum, blob.keys
+                from part join blob on part.blob = blob.id
+                where (part.digest, part.start, part.stop) in (values {triples}) order by blob.id desc"""  # noqa: S608  # as above
+            for digest, start, stop, first, rows, blob, segment, at, length, checksum, keys in self._index.execute(
+                query, [value for unit in some for value in unit]
+            ):
+                unit = digest, start, stop
+                newer = frozenset(key for stored in found.get(unit, ()) for key in stored.places)
+                alike = keys, id(wanted[unit]), newer
+                if alike not in known:
+                    own = wanted[unit] - newer
+                    known[alike] = {key: place for place, key in enumerate(keys.split()) if key in own}
+                places = known[alike]
+                if places:
+                    blobs.setdefault(blob, Blob(self._folder / segment, at, length, checksum, keys))
+                    found.setdefault(unit, []).append(Stored(blobs[blob], places, first, rows))
+        return found
+
+    def add(self, units: Sequence[tuple[UnitKey | None, int]], frames: Mapping[str, Columns]) -> None:
+        """Store numbers.
+
+        Args:
+            units: Each with how many rows it has, in the order in which they stand in the frames; None for one of which
+                nothing can be stored.
+            frames: By key.
+        """
+        with self.at_once():
+            segment, at, length, checksum = self._append(frames)
+            row = self._index.execute(
+                "insert into blob (segment, start, length, checksum, keys) values (?, ?, ?, ?, ?)",
+                (segment, at, length, _signed(checksum), " ".join(frames)),
+            )
+            first = 0
+            for unit, rows in units:
+                if unit is not None:
+                    part = (*unit, row.lastrowid, first, rows)
+                    self._index.execute("insert or replace into part values (?, ?, ?, ?, ?, ?)", part)
+                first += rows
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Write to the index all of what is written inside, or nothing."""
+        if self._index.in_transaction:
+            yield
+            return
         self._index.execute("begin immediate")
         try:
-            for start, stop, keys, (segment, at, length, checksum) in written:
-                row = self._index.execute(
-                    "insert into blob (segment, start, length, checksum) values (?, ?, ?, ?)",
-                    (segment, at, length, _signed(checksum)),
-                )
-                parts = [(digest, start, stop, key, place, row.lastrowid) for place, key in enumerate(keys)]
-                self._index.executemany("insert or replace into part values (?, ?, ?, ?, ?, ?)", parts)
+            yield
             self._index.execute("commit")
         except BaseException:
             with suppress(sqlite3.Error):
                 self._index.execute("rollback")
             raise
 
-    def _append(self, frames: Mapping[str, pl.DataFrame]) -> tuple[str, int, int, int]:
+    def _append(self, frames: Mapping[str, Columns]) -> tuple[str, int, int, int]:
         """Write frames of one length side by side; return segment, place, length and checksum of the bytes."""
         columns = [
-            column.alias(f"{place}.{column.name}") for place, frame in enumerate(frames.values()) for column in frame
+            column.alias(f"{place}.{name}")
+            for place, frame in enumerate(frames.values())
+            for name, column in frame.items()
         ]
         sink = io.BytesIO()
-        pl.DataFrame(columns).write_ipc(sink, compression="lz4")
+        pl.DataFrame(columns).write_ipc_stream(sink, compression="lz4")
         data = sink.getvalue()
         if self._segment is None or not self._segment.exists() or self._segment.stat().st_size > SEGMENT_BYTES:
             self._segment = self._folder / f"{time.time_ns():x}-{secrets.token_hex(4)}.segment"
@@ -260,6 +272,12 @@ class MetricStore:
     def close(self) -> None:
         """Close the index."""
         self._index.close()
+
+
+def _in_groups(things: Iterable[Thing]) -> Iterator[list[Thing]]:
+    things = iter(things)
+    while some := list(islice(things, _MOST_ASKED)):
+        yield some
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from dataguard.metrics.base import Metric
@@ -47,14 +48,20 @@ class RunTable:
         return [many] if self.too_many_sources else []
 
     def append(self, scanned: Scanned) -> None:
-        """Take a unit's numbers."""
-        unit = scanned.task.unit
-        shard = pl.Series("shard", [scanned.task.shard], dtype=pl.UInt32).new_from_index(0, unit.rows)
-        row = pl.int_range(unit.first_row, unit.first_row + unit.rows, dtype=pl.Int64, eager=True).alias("row")
+        """Take the numbers of some pieces."""
+        rows = scanned.rows
+        lengths = [piece.unit.rows for piece in scanned.pieces]
+        shard = _repeated(pl.Series("shard", [piece.shard for piece in scanned.pieces], dtype=pl.UInt32), lengths)
         known = {column.name: column for column in scanned.numbers()}
         nulls = (pl.Series(name, [None], dtype=kind) for name, kind in self._schema.items() if name not in known)
-        known |= {column.name: column.new_from_index(0, unit.rows) for column in nulls}
-        frame = pl.DataFrame([shard, row, self._places_of(scanned), *(known[name] for name in self._schema)])
+        known |= {column.name: column.new_from_index(0, rows) for column in nulls}
+        columns = [
+            shard,
+            _row_numbers(scanned),
+            self._places_of(scanned, lengths),
+            *(known[name] for name in self._schema),
+        ]
+        frame = pl.DataFrame(columns)
         self._recent.append(frame)
         self._recent_bytes += int(frame.estimated_size())
         if self._recent_bytes > SEGMENT_BYTES:
@@ -74,11 +81,11 @@ class RunTable:
             table = table.filter(~pl.col("shard").is_in(sorted(self._broken)))
         return table.with_columns(pl.lit(None, pl.Int32).alias("source")) if self.too_many_sources else table
 
-    def _places_of(self, scanned: Scanned) -> pl.Series:
-        """Return a unit's sources as places in the list of all."""
+    def _places_of(self, scanned: Scanned, lengths: Sequence[int]) -> pl.Series:
+        """Return the sources of some pieces' rows as places in the list of all."""
         if scanned.task.source_key is None:
-            sources = pl.Series("source", [scanned.task.source], dtype=pl.String)
-            return self._placed(sources).new_from_index(0, scanned.task.unit.rows)
+            sources = pl.Series("source", [piece.source for piece in scanned.pieces], dtype=pl.String)
+            return _repeated(self._placed(sources), lengths)
         return self._placed(scanned.frames[scanned.task.source_key][SOURCE])
 
     def _placed(self, sources: pl.Series) -> pl.Series:
@@ -104,3 +111,15 @@ class RunTable:
             pl.concat(self._recent).write_parquet(path, compression="lz4", statistics=False)
         self._segments.append(path)
         self._recent, self._recent_bytes = [], 0
+
+
+def _repeated(values: pl.Series, lengths: Sequence[int]) -> pl.Series:
+    """Return each value as often as its length says."""
+    if len(values) == 1:
+        return values.new_from_index(0, lengths[0])
+    return values.gather(np.repeat(np.arange(len(lengths)), lengths))
+
+
+def _row_numbers(scanned: Scanned) -> pl.Series:
+    parts = [np.arange(unit.first_row, unit.first_row + unit.rows) for unit in (piece.unit for piece in scanned.pieces)]
+    return pl.Series("row", np.concatenate(parts).astype(np.int64, copy=False))

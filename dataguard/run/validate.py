@@ -56,6 +56,7 @@ def validate(
     quarantine_limit: int = LIMIT,
     clean: bool = False,
     store: str | Path | None = "auto",
+    verify: bool = False,
     reports: Sequence[str] = (),
     jobs: int | None = None,
     plugins: Sequence[str] = (),
@@ -89,6 +90,7 @@ def validate(
         clean: Write the rows that remain to `out`/clean, laid out as they were.
         store: Folder that keeps numbers between runs, so that unchanged shards are not scanned again; `auto` lies in the
             user's cache; None keeps none.
+        verify: Read every shard again to see whether it is unchanged, instead of believing what the file system says of it.
         reports: Names of reports; `json` is always written where there is an `out`.
         jobs: Units scanned at once; None takes the cores that this process may use.
         plugins: Modules that give further expectations (docs/plugins.md); they are imported.
@@ -127,6 +129,7 @@ def validate(
         jobs=jobs or threads.default_jobs(),
         plugins=plugins,
         store=store,
+        verify=verify,
         taken=taken,
         columns_from=columns_from or {},
         sampler=None if sampler is None else settings_of(sampler),

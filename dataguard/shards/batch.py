@@ -26,6 +26,7 @@ NULL_ROW, NULL_ELEMENT = 1, 2
 NOT_WHOLE = np.iinfo(np.int32).max
 """What stands for a fraction, or for no number at all, where floats are read as whole numbers."""
 _MOST_VIEW_VALUES = 1 << 28
+_MOST_ROW_VALUES = np.iinfo(np.int32).max
 _INT64_MAX = np.iinfo(np.int64).max
 
 
@@ -64,13 +65,17 @@ def list_column(array: pa.Array, *, floats: bool = False) -> ListColumn:
         floats: Take floats too: whole ones as int32 (infinite ones and others beyond it as its ends), the rest as NOT_WHOLE.
 
     Raises:
-        ShardFault: `unsupported_layout`: the column's rows are no lists of numbers, or its views are too many.
+        ShardFault: `unsupported_layout`: the column's rows are no lists of numbers, one is too long, or its views are too many.
     """
     if not is_list(array.type):
         raise ShardFault("unsupported_layout", f"a column of {array.type} holds no lists")
     lengths = _lengths(array)
     offsets = np.zeros(len(array) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
+    if offsets[-1] > _MOST_ROW_VALUES and lengths.max() > _MOST_ROW_VALUES:
+        raise ShardFault(
+            "unsupported_layout", f"a row of {lengths.max():,} values (at most {_MOST_ROW_VALUES:,} are read)"
+        )
     flat = _flat_views(array, lengths) if _is_view(array.type) else array.flatten()
     nulls = np.zeros(len(array), np.uint8)
     if flat.null_count:

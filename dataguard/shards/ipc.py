@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -93,13 +94,13 @@ class IpcShard:
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         first_row = unit.first_row
         with ShardFile(self.path, self.state) as file:
-            for start, stop in self._runs(unit):
+            for start, stop in self.runs(unit):
                 for batch in put_together(self._read(file, start, stop, first_row, names)):
                     yield first_row, batch
                     first_row += batch.num_rows
             file.check(self.state)
 
-    def _runs(self, unit: Unit) -> Iterator[tuple[int, int]]:
+    def runs(self, unit: Unit) -> Iterator[tuple[int, int]]:
         """Yield the runs of batches that are read at once: one large batch, or many small ones."""
         start, size = unit.start, 0
         for batch in range(unit.start, unit.stop):
@@ -111,7 +112,7 @@ class IpcShard:
 
     def _read(self, file: ShardFile, start: int, stop: int, first_row: int, names: list[str]) -> list[pa.RecordBatch]:
         stream = self._stream(file, start, stop)
-        options = _options()  # all columns: their bytes have been read, and a shard is intact as a whole or not at all
+        reading = options()  # all columns: their bytes have been read, and a shard is intact as a whole or not at all
         batches = []
         row = first_row
         reader = None
@@ -119,7 +120,7 @@ class IpcShard:
             rows = f"rows {row:,} to {row + self.places.rows[number] - 1:,}"
             what = f"batch {number} ({rows}, at byte {self.places.offsets[number]:,})"
             with faults(what):
-                reader = reader or ipc.open_stream(pa.BufferReader(stream), options=options)
+                reader = reader or ipc.open_stream(pa.BufferReader(stream), options=reading)
                 batch = reader.read_next_batch()
             prove(batch, what)
             batches.append(batch.select(names))
@@ -144,7 +145,7 @@ class IpcShard:
         return buffer
 
 
-def _options() -> ipc.IpcReadOptions:
+def options() -> ipc.IpcReadOptions:
     """Return options that copy what is not aligned, since kernels are compiled for aligned numbers alone."""
     if hasattr(ipc, "Alignment"):
         return ipc.IpcReadOptions(ensure_alignment=ipc.Alignment.DataTypeSpecific)
@@ -161,6 +162,14 @@ def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
     return joined if sum(batch.num_rows for batch in joined) == sum(batch.num_rows for batch in batches) else batches
 
 
+@lru_cache(maxsize=64)
+def _schema_of(message: bytes) -> tuple[pa.Schema, bytes]:
+    """Return a schema, checked, and its message: the same objects for all shards that begin alike."""
+    schema = ipc.read_schema(pa.py_buffer(message))
+    check_schema(schema)
+    return schema, message
+
+
 def opened(path: Path, state: FileState, kind: Kind, places: Places, schema_message: bytes) -> IpcShard:
     """Return the shard, now that the places of its messages are known.
 
@@ -168,7 +177,6 @@ def opened(path: Path, state: FileState, kind: Kind, places: Places, schema_mess
         ShardFault: `corrupt`, `unsupported_layout`: Arrow does not accept the schema; `duplicate_column`.
     """
     with faults("the schema"):
-        schema = ipc.read_schema(pa.py_buffer(schema_message))
-        check_schema(schema)
+        schema, schema_message = _schema_of(schema_message)
     units = units_of(zip(places.rows, places.sizes, strict=True))
     return IpcShard(path, state, kind.value, schema, sum(places.rows), units, places, schema_message)

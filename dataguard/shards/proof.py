@@ -14,7 +14,7 @@ from dataguard.shards.model import Unit
 from dataguard.shards.roles import is_list
 
 UNIT_BYTES = 32 << 20
-UNIT_ROWS = 1 << 18
+UNIT_ROWS = 1 << 16
 """Rows after which a unit is full: of very short rows the numbers weigh more than the tokens."""
 """Bytes of a unit, about: enough to be worth a worker's while, little enough for many workers."""
 _ROWS_WITHOUT_BYTES = 1 << 24

@@ -6,17 +6,18 @@ Field by field the first that knows wins, and `Vocabulary.origin` names it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dataguard.errors import VocabularyError
 from dataguard.vocabulary.characters import table_of
+from dataguard.vocabulary.facts import Layer, TokenizerFacts
 from dataguard.vocabulary.fingerprint import fingerprint_of
-from dataguard.vocabulary.model import CharacterTable, Vocabulary
+from dataguard.vocabulary.model import Vocabulary
 from dataguard.vocabulary.model_folder import CONFIG as MODEL_CONFIG
 from dataguard.vocabulary.model_folder import ModelFacts, read_model
 from dataguard.vocabulary.paths import resolve
+from dataguard.vocabulary.remembered import remembered
 from dataguard.vocabulary.special_tokens import special_tokens
 from dataguard.vocabulary.tokenizer_files import TokenizerFiles, has_tokenizer, read_tokenizer_files
 from dataguard.vocabulary.tokenizer_json import HOLES_ALLOWED, parse_tokenizer
@@ -24,28 +25,6 @@ from dataguard.vocabulary.told import IDS, SIZES, Told, check_told, whole_number
 
 OPTION = "--vocab-size"
 FINGERPRINTED = (*IDS, "mask")
-
-
-@dataclass(frozen=True)
-class Layer:
-    """What one source says: fields by name. None says that there is none, and stops the search."""
-
-    values: Mapping[str, int | None] = field(default_factory=dict)
-    origin: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class TokenizerFacts:
-    """What a tokenizer says; the arguments as in `Vocabulary`, roles as in `SpecialTokens`."""
-
-    name: str
-    layer: Layer
-    size: int
-    special: Mapping[str, int]
-    roles: Mapping[str, int]
-    unassigned: frozenset[int]
-    characters: CharacterTable
-    fingerprint: str
 
 
 def load_vocabulary(
@@ -57,6 +36,7 @@ def load_vocabulary(
     given_from: str = "suite",
     over: Mapping[str, Any] | None = None,
     over_from: str = "vocabulary",
+    keep_in: Path | None = None,
 ) -> Vocabulary:
     """Return what is known of the vocabulary; no source at all gives a Vocabulary that knows nothing.
 
@@ -69,6 +49,7 @@ def load_vocabulary(
         given_from: What `origin` and errors call the place of `given`.
         over: The same from elsewhere, which wins over the suite's field by field; special ids name by name.
         over_from: What `origin` and errors call that place.
+        keep_in: A folder in which to keep what a tokenizer says, so that it need not be parsed the next time.
 
     Raises:
         VocabularyError: One of them cannot be read or used.
@@ -79,7 +60,7 @@ def load_vocabulary(
     ]
     option = None if vocab_size is None else whole_number(vocab_size, OPTION, least=1)
     try:
-        facts, read = _read(tokenizer, model)
+        facts, read = _read(tokenizer, model, keep_in)
     except OSError as error:  # a folder that may not be entered
         why = error.strerror or str(error)
         raise VocabularyError("the vocabulary cannot be read", where=str(error.filename), why=why) from error
@@ -97,12 +78,16 @@ def tokenizer_with(model: Path | str) -> Path | None:
     return folder if has_tokenizer(folder) else None
 
 
-def _read(tokenizer: Path | str | None, model: Path | str | None) -> tuple[ModelFacts | None, TokenizerFacts | None]:
+def _read(
+    tokenizer: Path | str | None, model: Path | str | None, keep_in: Path | None
+) -> tuple[ModelFacts | None, TokenizerFacts | None]:
     facts = None if model is None else read_model(resolve(model, what="model", option="--model"))
     path = None if tokenizer is None else resolve(tokenizer, what="tokenizer", option="--tokenizer")
     if path is None and model is not None:
         path = tokenizer_with(model)
-    return facts, None if path is None else _read_tokenizer(read_tokenizer_files(path), path)
+    if path is None:
+        return facts, None
+    return facts, remembered(keep_in, path, lambda: _read_tokenizer(read_tokenizer_files(path), path))
 
 
 def _read_tokenizer(files: TokenizerFiles, path: Path) -> TokenizerFacts:

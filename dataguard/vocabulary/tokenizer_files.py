@@ -23,6 +23,8 @@ WHOLE, CONFIG, SPECIAL_MAP, ADDED = (
     "added_tokens.json",
 )
 VOCAB_JSON, MERGES, VOCAB_TXT = "vocab.json", "merges.txt", "vocab.txt"
+KNOWN = (WHOLE, CONFIG, SPECIAL_MAP, ADDED, VOCAB_JSON, MERGES, VOCAB_TXT)
+"""Every file that is read of a tokenizer's folder."""
 CONVERT = 'save it as tokenizer.json: AutoTokenizer.from_pretrained("FOLDER").save_pretrained("OTHER") in transformers'
 
 

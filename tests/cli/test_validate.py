@@ -57,6 +57,7 @@ def test_without_options_the_library_decides(asked: dict[str, Any]) -> None:
         "reports": ["console"],
         "jobs": None,
         "store": "auto",
+        "verify": False,
         "plugins": [],
         "fail_on": "critical",
     }
@@ -66,7 +67,8 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
     options = (
         "--suite sft --tokenizer t.json --model m --vocab-size 5 --max-length 7 --set side=right --set n=3 "
         "--column input_ids=tokens --column labels=targets --source-from path --out o --no-quarantine "
-        "--quarantine-limit 1GiB --clean --head 9 --report console,json --jobs 2 --store s --plugin a --plugin b.c --fail-on info"
+        "--quarantine-limit 1GiB --clean --head 9 --report console,json --jobs 2 --store s --plugin a --plugin b.c "
+        "--fail-on info --verify"
     )
     run(["validate", "data", *options.split()])
     del asked["watch"], asked["timings"]
@@ -88,6 +90,7 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
         "reports": ["console", "json"],
         "jobs": 2,
         "store": Path("s"),
+        "verify": True,
         "plugins": ["a", "b.c"],
         "fail_on": "info",
     }
@@ -158,6 +161,7 @@ def test_help_names_every_option_that_there_is(capsys: pytest.CaptureFixture[str
         "--no-project",
         "--json",
         "--timings",
+        "--verify",
         "--quiet",
         "--help",
     }

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from dataguard.errors import SuiteError
 from dataguard.expectations.rows_unique import copies_of_earlier_rows
-from tests.builders import found, judged, table_of
+from tests.builders import found, judged, scratch_in, table_of
 
 UNIQUE = "expect_rows_to_be_unique"
 
@@ -88,22 +90,62 @@ def test_by_source_is_refused():
         judged(UNIQUE, {"input_ids": [[5]]}, by_source={"web": {"columns": ["labels"]}})
 
 
-@given(st.lists(st.integers(0, 5), max_size=40), st.integers(1, 50))
-def test_parts_find_what_one_look_finds(cells: list[int], part_rows: int):
+def by_hand(cells: list[tuple[int, int]]) -> list[tuple[int, int, int | None, int]]:
+    """Return what is found in rows of digests, seven rows a shard: shard, row, source, place of the first."""
+    firsts: dict[tuple[int, int], int] = {}
+    found = []
+    for place, cell in enumerate(cells):
+        first = firsts.setdefault(cell, place)
+        if first < place:
+            found.append((place // 7, place % 7, None if place % 3 == 0 else place % 3, (first // 7 << 40) + first % 7))
+    return found
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), max_size=60), st.integers(1, 70), st.booleans())
+@example([(3, 0)] * 40 + [(3, 1)] * 20, 2, False)
+@example([(place, 0) for place in range(60)] * 2, 1, True)
+def test_parts_find_what_a_plain_loop_finds(cells: list[tuple[int, int]], part_rows: int, shuffled: bool):
+    places = range(len(cells))
     rows = pl.DataFrame(
         {
-            "shard": pl.Series([place // 7 for place in range(len(cells))], dtype=pl.UInt32),
-            "row": pl.Series([place % 7 for place in range(len(cells))], dtype=pl.Int64),
-            "low": pl.Series(cells, dtype=pl.UInt64),
-            "high": pl.Series(cells, dtype=pl.UInt64),
+            "shard": pl.Series([place // 7 for place in places], dtype=pl.UInt32),
+            "row": pl.Series([place % 7 for place in places], dtype=pl.Int64),
+            "source": pl.Series([None if place % 3 == 0 else place % 3 for place in places], dtype=pl.Int32),
+            "low": pl.Series([low for low, _ in cells], dtype=pl.UInt64),
+            "high": pl.Series([high for _, high in cells], dtype=pl.UInt64),
         }
     )
-    shuffled = rows.sample(fraction=1, shuffle=True, seed=1)
+    rows = rows.sample(fraction=1, shuffle=True, seed=1) if shuffled else rows
     digests = [pl.col("low"), pl.col("high")]
-    found = copies_of_earlier_rows(shuffled.lazy(), digests, part_rows).sort("shard", "row")
-    expected = [
-        (place // 7, place % 7, (first // 7 << 40) + first % 7)
-        for place, cell in enumerate(cells)
-        if (first := cells.index(cell)) < place
-    ]
-    assert found.rows() == expected
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = scratch_in(Path(folder))
+        found = copies_of_earlier_rows(rows.lazy(), digests, rows.height, scratch, part_rows).collect()
+        together = copies_of_earlier_rows(rows.lazy(), digests, rows.height, None, part_rows).collect()
+    assert found.rows() == by_hand(cells)
+    assert_frame_equal(found, together)
+
+
+def test_one_row_copied_more_often_than_a_part_holds_is_searched_piece_by_piece(tmp_path: Path):
+    rows = pl.LazyFrame(
+        {
+            "shard": pl.Series([0] * 1000, dtype=pl.UInt32),
+            "row": range(1000),
+            "source": pl.Series([None] * 1000, dtype=pl.Int32),
+            "low": pl.Series([0] * 990 + list(range(10)), dtype=pl.UInt64),
+        }
+    )
+    found = copies_of_earlier_rows(rows, [pl.col("low")], 1000, scratch_in(tmp_path), 100).collect()
+    assert found["row"].to_list() == list(range(1, 991))
+    assert found["first_copy"].unique().to_list() == [0]
+
+
+def test_what_the_search_wrote_is_gone_but_for_the_copies(tmp_path: Path):
+    columns = {
+        "shard": pl.Series([0] * 9, dtype=pl.UInt32),
+        "row": range(9),
+        "source": pl.Series([0] * 9, dtype=pl.Int32),
+    }
+    rows = pl.LazyFrame({**columns, "low": pl.Series([1] * 9, dtype=pl.UInt64)})
+    copies = copies_of_earlier_rows(rows, [pl.col("low")], 9, scratch_in(tmp_path), 2)
+    assert {path.suffix for path in tmp_path.rglob("*") if path.is_file()} == {".parquet"}
+    assert copies.collect().height == 8

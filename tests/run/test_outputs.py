@@ -258,12 +258,14 @@ def test_a_disk_without_room_is_found_before_the_work_and_leaves_nothing(
 FILLS_UP = """
 import resource, sys
 from pathlib import Path
+import numpy as np
 import pyarrow as pa
 from dataguard.errors import OutputError
 from dataguard.run.outputs import prepare
 from dataguard.run.quarantine import Rejected, write_quarantine
 batch = pa.record_batch({"input_ids": pa.array([list(range(1000))] * 100)})
-part = Rejected(batch.schema, "a", batch, list(range(100)), [[]] * 100, [[]] * 100)
+texts = pa.array([[]] * 100, pa.list_(pa.string()))
+part = Rejected(batch.schema, "a", batch, np.arange(100), texts, texts)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     with prepare(Path(sys.argv[1]), []) as run:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -19,7 +20,7 @@ from dataguard.run.storable import ORIGINAL_TYPE
 from dataguard.run.taking import take_rows
 
 datasets.disable_progress_bars()
-INT = pa.int32()
+INT, TEXTS = pa.int32(), pa.list_(pa.string())
 IDS = pa.array([[1, 2], [3], [], [4]], pa.list_(INT))
 
 
@@ -27,9 +28,8 @@ def rejected(columns: dict[str, pa.Array] | pa.RecordBatch, shard: str = "a.arro
     """Return all rows of some columns as rejected for the same reason."""
     batch = columns if isinstance(columns, pa.RecordBatch) else pa.record_batch(columns)
     count = batch.num_rows
-    return Rejected(
-        batch.schema, shard, batch, list(range(first, first + count)), [["expect_x"]] * count, [["bad"]] * count
-    )
+    types, reasons = pa.array([["expect_x"]] * count, TEXTS), pa.array([["bad"]] * count, TEXTS)
+    return Rejected(batch.schema, shard, batch, np.arange(first, first + count), types, reasons)
 
 
 def loaded(place: Path) -> Any:
@@ -41,9 +41,9 @@ def test_rows_open_as_they_were_with_what_they_failed(tmp_path: Path) -> None:
         schema=pa.schema([("input_ids", pa.list_(INT)), ("id", pa.string())]),
         shard="train/a.arrow",
         batch=pa.record_batch({"input_ids": pa.array([[1, 2], None], pa.list_(INT)), "id": pa.array(["x", None])}),
-        rows=[4, 91],
-        expectations=[["expect_a", "expect_b"], ["expect_a"]],
-        reasons=[["negative", "duplicate"], ["null_row"]],
+        rows=np.array([4, 91]),
+        expectations=pa.array([["expect_a", "expect_b"], ["expect_a"]]),
+        reasons=pa.array([["negative", "duplicate"], ["null_row"]]),
     )
     summary = write_quarantine(tmp_path / "q", [part])
     data = loaded(tmp_path / "q")

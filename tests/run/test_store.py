@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sqlite3
 import time
@@ -17,7 +18,9 @@ import dataguard
 from dataguard.metrics import ids, lengths
 from dataguard.result import Result
 from dataguard.run import store as module
-from dataguard.run.store import MetricStore, digest_of, digest_of_stretch
+from dataguard.run.digests import digest_of, digest_of_stretch
+from dataguard.run.store import MetricStore, UnitKey
+from dataguard.run.stored import loaded
 from dataguard.shards import proof
 from dataguard.shards.files import FileState, ShardFile
 from dataguard.shards.model import Shard
@@ -37,10 +40,9 @@ def write(path: Path, rows: list[list[int]], batch: int = 2, *, settled: bool = 
     return path
 
 
-def judge(data: Path, store: Path | None, *expectations: dict[str, Any]) -> Result:
-    return dataguard.validate(
-        data, suite={"name": "t", "expectations": [*expectations] or [RANGE]}, store=store, jobs=1
-    )
+def judge(data: Path, store: Path | None, *expectations: dict[str, Any], **options: Any) -> Result:
+    suite = {"name": "t", "expectations": [*expectations] or [RANGE]}
+    return dataguard.validate(data, suite=suite, store=store, **{"jobs": 1, **options})
 
 
 @pytest.fixture
@@ -114,6 +116,37 @@ def test_a_shard_that_was_changed_is_scanned(tmp_path: Path, computed: list[str]
     computed.clear()
     assert not judge(data, tmp_path / "store").success
     assert computed
+
+
+@pytest.fixture
+def _clock_of_the_disk_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a file that is written in place look as it did before."""
+    of = FileState.of
+    monkeypatch.setattr(
+        FileState, "of", lambda status: dataclasses.replace(of(status), inode=0, mtime_ns=0, ctime_ns=0)
+    )
+
+
+@pytest.mark.usefixtures("_clock_of_the_disk_stands_still")
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_change_that_the_file_system_does_not_tell_is_seen_where_all_is_verified(tmp_path: Path, jobs: int) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 2], [3, 4]])
+    assert judge(data, tmp_path / "store").success
+    write(data, [[1, 2], [3, 200]])
+    assert judge(data, tmp_path / "store").success
+    assert not judge(data, tmp_path / "store", verify=True, jobs=jobs).success
+    assert not judge(data, tmp_path / "store").success
+
+
+def test_what_is_verified_and_unchanged_is_not_scanned(tmp_path: Path, computed: list[str]) -> None:
+    (tmp_path / "data").mkdir()
+    for name in "abc":
+        write(tmp_path / "data" / f"{name}.arrow", [[1, 2], [3, 200]] * 3)
+    first = judge(tmp_path / "data", tmp_path / "store")
+    computed.clear()
+    again = judge(tmp_path / "data", tmp_path / "store", verify=True, jobs=2)
+    assert computed == []
+    assert again.to_dict() == first.to_dict()
 
 
 def test_a_copy_is_known_by_its_bytes(tmp_path: Path, computed: list[str]) -> None:
@@ -245,31 +278,70 @@ def test_stretches_cover_every_byte_once(tmp_path: Path) -> None:
         assert digest(count) == before
 
 
+def columns(*numbers: int) -> dict[str, dict[str, pl.Series]]:
+    return {"k": {"n": pl.Series(numbers)}}
+
+
+def stored(store: MetricStore, *units: UnitKey) -> list[int] | None:
+    found = store.find({unit: {"k"} for unit in units})
+    frames = loaded([found[unit] for unit in units])
+    return None if frames is None else frames["k"]["n"].to_list()
+
+
 def test_two_writers_do_not_hurt_each_other(tmp_path: Path) -> None:
     one, other = MetricStore(tmp_path), MetricStore(tmp_path)
-    frames = [pl.DataFrame({"n": [number]}) for number in range(20)]
-    for number, frame in enumerate(frames):
-        (one if number % 2 else other).add("d", [(number, number + 1, {"k": frame})])
-    for number, frame in enumerate(frames):
-        (stored,) = one.find("d", number, number + 1, {"k"})
-        loaded = stored.load()
-        assert loaded is not None
-        assert loaded["k"].equals(frame)
+    for number in range(20):
+        (one if number % 2 else other).add([(("d", number, number + 1), 1)], columns(number))
+    for number in range(20):
+        assert stored(one, ("d", number, number + 1)) == [number]
     one.close()
     other.close()
 
 
+def test_units_that_were_stored_together_are_found_in_any_order_and_by_themselves(tmp_path: Path) -> None:
+    store = MetricStore(tmp_path)
+    one, two, three, four = (("a", 0, 1), ("b", 0, 1), ("c", 0, 1), ("d", 0, 1))
+    store.add([(one, 2), (two, 1), (None, 1), (three, 2)], columns(1, 2, 3, 4, 5, 6))
+    store.add([(four, 1)], columns(7))
+    assert stored(store, one, two) == [1, 2, 3]
+    assert stored(store, two) == [3]
+    assert stored(store, one, two, three, four) == [1, 2, 3, 5, 6, 7]
+    assert stored(store, four, three, one) == [7, 5, 6, 1, 2]
+    store.close()
+
+
+def test_numbers_that_were_stored_again_are_the_newer_ones(tmp_path: Path) -> None:
+    store = MetricStore(tmp_path)
+    store.add([(("a", 0, 1), 1)], {"k": {"n": pl.Series([1])}, "old": {"m": pl.Series([9])}})
+    store.add([(("a", 0, 1), 1)], columns(2))
+    assert stored(store, ("a", 0, 1)) == [2]
+    found = loaded([store.find({("a", 0, 1): {"k", "old"}})["a", 0, 1]])
+    assert found is not None
+    assert {key: list(each) for key, each in found.items()} == {"k": ["n"], "old": ["m"]}
+    store.close()
+
+
+def test_a_store_of_another_version_is_made_anew(tmp_path: Path) -> None:
+    data = write(tmp_path / "a.arrow", [[1, 2], [3, 200]])
+    first = judge(data, tmp_path / "store")
+    with sqlite3.connect(tmp_path / "store" / "index.sqlite") as index:
+        index.execute("drop table part")
+        index.execute("create table part (digest text, key text)")
+        index.execute("pragma user_version = 0")
+    assert judge(data, tmp_path / "store").to_dict() == first.to_dict()
+    store = MetricStore(tmp_path / "store")
+    assert store.digest(state_of(data)) is not None
+    store.close()
+
+
 def test_a_killed_writer_leaves_nothing_that_is_believed(tmp_path: Path) -> None:
     store = MetricStore(tmp_path)
-    store.add("d", [(0, 1, {"k": pl.DataFrame({"n": [1]})})])
+    store.add([(("d", 0, 1), 1)], columns(1))
     (segment,) = tmp_path.glob("*.segment")
     with segment.open("ab") as file:
         file.write(b"half a frame")
-    store.add("d", [(1, 2, {"k": pl.DataFrame({"n": [2]})})])
-    (stored,) = store.find("d", 1, 2, {"k"})
-    loaded = stored.load()
-    assert loaded is not None
-    assert loaded["k"]["n"].to_list() == [2]
+    store.add([(("d", 1, 2), 1)], columns(2))
+    assert stored(store, ("d", 1, 2)) == [2]
     store.close()
     with sqlite3.connect(tmp_path / "index.sqlite") as index:
         assert index.execute("select count(*) from blob").fetchone() == (2,)
@@ -279,13 +351,13 @@ def test_a_store_is_cut_back_to_its_limit_the_oldest_first(tmp_path: Path, monke
     monkeypatch.setattr(module, "SEGMENT_BYTES", 0)
     store = MetricStore(tmp_path)
     for number in range(3):
-        store.add(f"d{number}", [(0, 1, {"k": pl.DataFrame({"n": [number]})})])
+        store.add([((f"d{number}", 0, 1), 1)], columns(number))
     assert store.describe()["segments"] == 3
     each = store.describe()["bytes"] // 3
     assert store.prune(2 * each) == each
-    assert [bool(store.find(f"d{number}", 0, 1, {"k"})) for number in range(3)] == [False, True, True]
+    assert [bool(store.find({(f"d{number}", 0, 1): {"k"}})) for number in range(3)] == [False, True, True]
     assert store.prune(0) == 2 * each
     assert (store.describe()["bytes"], store.describe()["shards"]) == (0, 0)
-    store.add("d9", [(0, 1, {"k": pl.DataFrame({"n": [9]})})])
-    assert store.find("d9", 0, 1, {"k"})
+    store.add([(("d9", 0, 1), 1)], columns(9))
+    assert store.find({("d9", 0, 1): {"k"}})
     store.close()

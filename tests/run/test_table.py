@@ -7,7 +7,7 @@ import pytest
 
 from dataguard.metrics.lengths import Lengths
 from dataguard.run import table as module
-from dataguard.run.scan import Scanned, Task
+from dataguard.run.scan import Piece, Scanned, Task
 from dataguard.run.table import RunTable
 from dataguard.shards.memory import shards_of
 from dataguard.shards.model import Unit
@@ -20,24 +20,10 @@ LENGTHS = Lengths("input_ids")
 def scanned(shard: int, rows: list[int], source: str | None = None) -> Scanned:
     (memory,) = shards_of(table_of(input_ids=[[1]])) or []
     unit = Unit(rows[0], len(rows), 0, 1, 8)
-    task = Task(
-        shard,
-        open_shard(memory),
-        unit,
-        {"input_ids": "input_ids"},
-        [LENGTHS],
-        "input_ids",
-        source,
-        None,
-        {"k": LENGTHS},
-    )
-    frame = pl.DataFrame(
-        {
-            "length": pl.Series(rows, dtype=pl.Int32),
-            "nulls": pl.Series([0] * len(rows), dtype=pl.UInt8),
-        }
-    )
-    return Scanned(task, {"k": frame})
+    piece = Piece(shard, open_shard(memory), unit, source)
+    task = Task([piece], {"input_ids": "input_ids"}, [LENGTHS], "input_ids", None, {"k": LENGTHS})
+    lengths, nulls = pl.Series(rows, dtype=pl.Int32), pl.Series([0] * len(rows), dtype=pl.UInt8)
+    return Scanned(task, [piece], {"k": {"length": lengths, "nulls": nulls}})
 
 
 def rows_of(table: RunTable) -> list[tuple[int, int]]:

@@ -52,6 +52,16 @@ def test_agrees_with_plain_lists(typed: tuple[pa.DataType, list[Any]], layout: s
     assert column.offsets[0] == 0
 
 
+@pytest.mark.parametrize("layout", [*LAYOUTS.values(), lambda kind: pa.list_(kind, 4)])
+def test_a_row_whose_tokens_an_int32_cannot_count_is_refused(layout: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dataguard.shards.batch._MOST_ROW_VALUES", 3)
+    with pytest.raises(ShardFault, match="a row of 4 values"):
+        list_column(pa.array([[1, 2, 3, 4], [1, 2, 3, 4]], layout(pa.int32())))
+    three = [[1, 2, 3], [1, 2, 3]]
+    if layout in LAYOUTS.values():
+        assert rows_of(list_column(pa.array(three, layout(pa.int32())))) == three
+
+
 @given(
     st.lists(st.one_of(st.none(), st.lists(st.integers(0, 9), min_size=3, max_size=3)), max_size=8), st.integers(0, 4)
 )
