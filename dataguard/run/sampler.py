@@ -28,7 +28,7 @@ from dataguard.run.describe import describe_columns, describe_shards, describe_s
 from dataguard.run.judge import judge
 from dataguard.run.outputs import REPORT, RUN, prepare
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch
-from dataguard.run.samples import announced, read_samples
+from dataguard.run.samples import announced, read_samples, wanted_seeds
 from dataguard.sampler.content import Content
 from dataguard.sampler.observation import read_observation
 from dataguard.sampler.ranks import TIMEOUT, collect
@@ -146,6 +146,7 @@ def judge_sampler(
         if samples not in {None, len(rows.content)}:
             why = f"it has {len(rows.content):,} rows"
             raise UsageError(f"DATA has not {samples:,} samples", where="--samples", why=why, fix="leave it out")
+        collecting = replace(collecting, seeds=wanted_seeds(rows.suite))
         seen, told = collecting.observe(len(rows.content), rows.content)
         judging = Judging(rows.suite, rows.described(seen), fail_on, [*rows.taken, *taken], rows.context, told)
     facts = {"sampler": asdict(settings), "torch": _version("torch"), **told}
@@ -180,6 +181,7 @@ class Collecting:
     backend: str
     loader: str | None
     timeout: float
+    seeds: Sequence[int] | None = None
 
     def observe(self, samples: int, content: Content | None = None) -> tuple[Observation, Mapping[str, Any]]:
         """Return what a sampler deals, and how that was found."""
@@ -189,14 +191,15 @@ class Collecting:
             raise UsageError("a loader cannot be simulated", where="--backend simulate", why=why, fix=fix)
         facts: Mapping[str, Any] = {"backend": "simulate"}
         if self.loader is None and self.backend in {"auto", "simulate"}:
-            seen = simulate(samples, settings, first_batch=None if content is None else content.first_batches)
+            first = None if content is None else content.first_batches
+            seen = simulate(samples, settings, seeds=self.seeds, first_batch=first)
         else:
             collected = collect(
                 samples, settings, backend=self.backend, content=content, loader=self.loader, timeout=self.timeout
             )
             seen, facts = collected.seen, collected.facts
             if self.loader is None and not seen.stalls:
-                computed = simulate(samples, replace(settings, num_workers=0))
+                computed = simulate(samples, replace(settings, num_workers=0), seeds=self.seeds)
                 note = "resumes and other seeds are computed, as torch's DistributedSampler deals them"
                 seen = replace(seen, resumes=computed.resumes, seeds=computed.seeds, told=(*seen.told, note))
         orders = [{"epoch": each.epoch, "digest": digest_of(each)} for each in seen.epochs]

@@ -12,6 +12,7 @@ import polars as pl
 from dataguard.errors import UsageError
 from dataguard.expectations.context import Context
 from dataguard.expectations.observation import Observation, Places
+from dataguard.expectations.seeds_agree import ExpectSeedsToAgreeInDistribution
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.metrics.lengths import Lengths
 from dataguard.run.dataset import Dataset
@@ -119,6 +120,13 @@ def _samples_of(  # noqa: PLR0917  # what a run has at hand
     )
 
 
+def wanted_seeds(suite: Suite) -> list[int] | None:
+    """Return the other seeds that a suite asks for by number; None where it names none."""
+    asked = (each.expectation for each in suite.expectations)
+    named = {seed for each in asked if isinstance(each, ExpectSeedsToAgreeInDistribution) for seed in each.seeds or ()}
+    return sorted(named) or None
+
+
 def with_sampler(  # noqa: PLR0917  # as above
     suite: Suite, context: Context, dataset: Dataset, filled: RunTable, tokens: str, request: Request
 ) -> tuple[Suite, Context]:
@@ -133,7 +141,8 @@ def with_sampler(  # noqa: PLR0917  # as above
         why = "the sampler deals all rows, and only the first ones of each shard are read"
         raise UsageError("the sampler cannot be judged with --head", why=why, fix="leave out --head, or the sampler")
     samples = _samples_of(suite, context, dataset, filled, tokens)
-    seen = simulate(len(samples.content), settings, first_batch=samples.content.first_batches)
+    first = samples.content.first_batches
+    seen = simulate(len(samples.content), settings, seeds=wanted_seeds(suite), first_batch=first)
     own = {each.expectation.type() for each in suite.expectations}
     shipped = load_suite("sampler", {"shuffle": settings.shuffle}).expectations
     added = [each for each in shipped if each.expectation.type() not in own]

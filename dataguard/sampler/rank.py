@@ -135,6 +135,8 @@ def _collected(rank: int, job: Job) -> dict[str, Any]:
     progress, settings = progress_of(job.folder, job.settings.world_size), job.settings
     factory = None if job.loader is None else factory_of(job.loader)
     device = device_of(torch, job.backend, rank)
+    if job.backend == "nccl":
+        torch.cuda.set_device(device)
     first, workers, told, digests, batches = [], [], None, [], []
     with _together(torch, rank, job) as dist:
         for run in range(PASSES):

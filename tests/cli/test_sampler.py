@@ -149,3 +149,13 @@ def test_settings_that_cannot_be_are_one_message(
 ):
     assert run(["sampler", shards(tmp_path, 2), "--no-store", *arguments]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_seeds_that_the_suite_names_are_looked_at(tmp_path: Path):
+    pytest.importorskip("torch")
+    entry = {"type": "expect_seeds_to_agree_in_distribution", "kwargs": {"seeds": [0, 5, 9]}}
+    (tmp_path / "suite.json").write_text(json.dumps({"expectations": [entry]}))
+    more = ["--suite", str(tmp_path / "suite.json"), "--no-store", "--quiet", "--out", str(tmp_path / "out")]
+    assert run(["sampler", shards(tmp_path, 50), *more]) == 0
+    (result,) = json.loads((tmp_path / "out" / "report.json").read_text())["results"]
+    assert [each["seed"] for each in result["result"]["observed_value"]] == [5, 9]
