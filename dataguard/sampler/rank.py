@@ -115,16 +115,17 @@ def _write(path: Path, found: Any) -> None:
 
 @contextmanager
 def _together(torch: Any, rank: int, job: Job) -> Iterator[Any]:
-    """Yield torch.distributed, joined with the other ranks."""
+    """Yield torch.distributed, joined with the other ranks.
+
+    A rank that fails stays joined until it has said so: the others fail as soon as it leaves, and are not to be the first.
+    """
     dist = torch.distributed
     if sys.platform == "linux":
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # all ranks run here, whatever this machine is called
     meeting = f"file://{(job.folder / 'meeting').absolute()}"
     dist.init_process_group(job.backend, meeting, rank=rank, world_size=job.settings.world_size, timeout=LONG)
-    try:
-        yield dist
-    finally:
-        dist.destroy_process_group()
+    yield dist
+    dist.destroy_process_group()
 
 
 def _collected(rank: int, job: Job) -> dict[str, Any]:

@@ -145,7 +145,10 @@ class _Ranks:
     def _refuse_failed(self, progress: npt.NDArray[np.int64]) -> None:
         """Raise where a rank has ended otherwise than it should: the first one, for the others then fail to reach it."""
         failed = [rank for rank, each in enumerate(self._processes) if each.exitcode not in {None, 0}]
-        said = {rank: found for rank in failed if (found := _report(self._job.folder / f"error-{rank}.json"))}
+        if not failed:
+            return
+        ranks = range(len(self._processes))  # the first one may still be about to end
+        said = {rank: found for rank in ranks if (found := _report(self._job.folder / f"error-{rank}.json"))}
         for rank in failed:
             if rank not in said:
                 code = self._processes[rank].exitcode or 0
