@@ -13,9 +13,10 @@ NEEDS := pyproject.toml .constraints.txt
 CORE := $(VENV)/.installed-core
 TEST := $(VENV)/.installed-test
 BENCH := $(VENV)/.installed-bench
+TORCH := $(VENV)/.installed-torch
 
 .DEFAULT_GOAL := help
-.PHONY: help validate test cases fuzz search lint format types check boundscheck kill wheel-test catalogue bench clean
+.PHONY: help validate sampler test cases fuzz search lint format types check boundscheck kill wheel-test catalogue bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +28,11 @@ ifeq ($(origin DATA),file)
 	@echo "no DATA given: judging $(DATA), a small data set with planted faults" >&2
 endif
 	@$(BIN)/dataguard validate "$$DATA" --out "$$OUT" $(ARGS)
+
+# Its report would take the place of that of validate.
+sampler: export OUT := $(if $(filter file,$(origin OUT)),sampler-out,$(OUT))
+sampler: $(TORCH) ## judge what the distributed sampler deals of DATA (ARGS='--world-size 8 --batch-size 4 --epochs 3')
+	@$(BIN)/dataguard sampler "$$DATA" --out "$$OUT" $(ARGS)
 
 test: $(TEST) ## run the tests (ARGS goes to pytest)
 	$(BIN)/python -m pytest $(ARGS)
@@ -75,7 +81,7 @@ bench: $(BENCH) ## measure side by side with what a user would use instead, into
 	$(BIN)/python benchmarks/bench.py $(ARGS)
 
 clean: ## remove .venv, caches and outputs
-	rm -rf $(VENV) build dist dataguard-out .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist dataguard-out sampler-out .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find dataguard tests fixtures -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -92,6 +98,11 @@ $(CORE): $(NEEDS) | $(BIN)/python
 $(TEST): $(NEEDS) | $(BIN)/python
 	@echo "installing dataguard and what its tests need into $(VENV), once" >&2
 	@$(PIP) --editable '.[test]'
+	@touch $(CORE) $@
+
+$(TORCH): $(NEEDS) | $(BIN)/python
+	@echo "installing dataguard and torch into $(VENV), once" >&2
+	@$(PIP) --editable '.[torch]'
 	@touch $(CORE) $@
 
 # OLMo-core's filter is a function of NumPy alone; what its package needs beside it would take gigabytes.

@@ -22,7 +22,10 @@ MOST_ENTRIES = 200
 
 @dataclass(frozen=True)
 class Finding:
-    """One unexpected row (shard and row), shard (shard alone) or source (source alone)."""
+    """One unexpected row (shard and row), shard (shard alone), source (source alone), or place in a sampler's order.
+
+    The last has epoch and rank, the position in the rank's order, and the sample as its value.
+    """
 
     reason: str
     shard: str | None = None
@@ -32,10 +35,12 @@ class Finding:
     position: int | None = None
     value: Any = None
     detail: str | None = None
+    epoch: int | None = None
+    rank: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of `partial_unexpected_index_list`, without what is not known."""
-        keys = ("shard", "row", "source", "column", "reason", "position", "value", "detail")
+        keys = ("shard", "row", "source", "epoch", "rank", "column", "reason", "position", "value", "detail")
         return {key: value for key in keys if (value := getattr(self, key)) is not None}
 
 

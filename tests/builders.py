@@ -19,9 +19,13 @@ import dataguard
 from dataguard.expectations.divided import Scratch
 from dataguard.metrics.base import Metric
 from dataguard.result import ExpectationResult
+from dataguard.run.sampler import Judging
+from dataguard.sampler.observation import observation_of
 from dataguard.shards.batch import Batch
+from dataguard.suite.loading import load_suite
 from dataguard.vocabulary.model import CharacterTable
 
+Orders = Sequence[Sequence[int]]
 Rows = Sequence[Sequence[Any] | None]
 SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
 """Ids 0 to 3 of `byte_tokenizer`; byte b is the id 4 + b."""
@@ -175,3 +179,29 @@ def byte_tokenizer(special: tuple[str, ...] = SPECIAL, names: tuple[str, ...] = 
 def ids_of(text: str) -> list[int]:
     """Return the ids of a text under `byte_tokenizer()`."""
     return [len(SPECIAL) + byte for byte in text.encode()]
+
+
+def observation(*epochs: Orders, samples: int | None = None, **more: Any) -> dict[str, Any]:
+    """Return an observation as a document.
+
+    Args:
+        epochs: What each rank took in epochs 0, 1, …
+        samples: Of the dataset; as many as occur where it is not told.
+        more: Other keys; batch_size is 1 where it is not told.
+    """
+    numbers = [sample for ranks in epochs for order in ranks for sample in order]
+    return {
+        "samples": max(numbers, default=-1) + 1 if samples is None else samples,
+        "world_size": len(epochs[0]),
+        "batch_size": 1,
+        "epochs": [{"epoch": number, "ranks": ranks} for number, ranks in enumerate(epochs)],
+        **more,
+    }
+
+
+def sampled(type: str, document: Mapping[str, Any], **kwargs: Any) -> ExpectationResult:
+    """Return the verdict of one expectation on an observation."""
+    suite = load_suite({"expectations": [{"type": type, "kwargs": kwargs}]})
+    seen = observation_of(json.dumps(document), "observed.json")
+    (result,) = Judging(suite, seen, "info").result(chosen=False).results
+    return result

@@ -20,6 +20,7 @@ ORDER = (
     {"metrics"},
     {"expectations"},
     {"suite"},
+    {"sampler"},
     {"engines", "run"},
     {"cli", "__main__"},
 )

@@ -19,7 +19,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from dataguard.cli import catalogue, fingerprint, judge, schema, show, store, validate, warm
+from dataguard.cli import catalogue, fingerprint, judge, locate, sampler, schema, show, store, validate, warm
 from dataguard.cli.faults import tell_fault, tell_interruption, tell_usage, usage_of
 from dataguard.cli.streams import prepare_streams, silence
 from dataguard.errors import UsageError
@@ -58,9 +58,11 @@ app = typer.Typer(
 )
 app.command(cls=Command, epilog=validate.EXAMPLES)(validate.validate)
 app.command(cls=Command, epilog=judge.EXAMPLES)(judge.judge)
+app.command(cls=Command, epilog=sampler.EXAMPLES)(sampler.sampler)
 app.command(cls=Command, epilog=store.EXAMPLES)(store.store)
 app.command(cls=Command, epilog=show.EXAMPLES)(show.show)
 app.command(cls=Command, epilog=catalogue.EXAMPLES)(catalogue.catalogue)
+app.command(cls=Command, epilog=locate.EXAMPLES)(locate.locate)
 app.command(cls=Command, epilog=schema.EXAMPLES)(schema.schema)
 app.command(cls=Command, epilog=fingerprint.EXAMPLES)(fingerprint.fingerprint)
 app.command(cls=Command, epilog=warm.EXAMPLES)(warm.warm)

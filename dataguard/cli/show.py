@@ -114,10 +114,11 @@ def show(
         watch=Watch(quiet=quiet, bar=not as_json),
     )
     if not quiet:
-        _print(shown, full=full, as_json=as_json)
+        print_shown(shown, full=full, as_json=as_json)
 
 
-def _print(rows: list[ShownRow], *, full: bool, as_json: bool) -> None:
+def print_shown(rows: list[ShownRow], *, full: bool = False, as_json: bool = False) -> None:
+    """Print rows as people read them, or as JSON."""
     from rich.console import Console
 
     from dataguard.cli.streams import Sheet, say

@@ -27,6 +27,31 @@ class FailOn(StrEnum):
     INFO = "info"
 
 
+class DropLast(StrEnum):
+    """What a sampler and a loader leave out."""
+
+    NONE = "none"
+    BOTH = "both"
+    SAMPLER = "sampler"
+    LOADER = "loader"
+
+
+class Deal(StrEnum):
+    """What is dealt to the ranks."""
+
+    ROWS = "rows"
+    SHARDS = "shards"
+
+
+class Backend(StrEnum):
+    """How the order of a sampler is collected."""
+
+    AUTO = "auto"
+    NCCL = "nccl"
+    GLOO = "gloo"
+    SIMULATE = "simulate"
+
+
 FORMS = {"--set": ("NAME=VALUE", "max_length=2048"), "--column": ("ROLE=NAME", "input_ids=tokens")}
 """How the options that are mappings are given, and an example of each."""
 

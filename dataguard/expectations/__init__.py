@@ -12,24 +12,33 @@ from dataguard.expectations.digit_runs import ExpectDigitRunsToBeBelow
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
 from dataguard.expectations.eos_at_ends import ExpectEosAtDocumentEnds
 from dataguard.expectations.eos_supervised import ExpectEosToBeSupervised
+from dataguard.expectations.epoch_orders_differ import ExpectEpochOrdersToDiffer
 from dataguard.expectations.equal_lengths import ExpectColumnsToHaveEqualLengths
 from dataguard.expectations.labels_align import ExpectLabelsToAlignWithInputIds
 from dataguard.expectations.labels_in_vocabulary import ExpectLabelsToBeInVocabulary
 from dataguard.expectations.labels_not_crossing import ExpectLabelsNotToCrossDocuments
 from dataguard.expectations.metric_between import ExpectMetricToBeBetween
 from dataguard.expectations.no_eos_inside import ExpectNoEosInsideDocuments
+from dataguard.expectations.order_reproducible import ExpectOrderToBeReproducible
+from dataguard.expectations.padded_duplicates import ExpectNoPaddedDuplicates
 from dataguard.expectations.padding_contiguous import ExpectPaddingToBeContiguous
 from dataguard.expectations.padding_ignored import ExpectPaddingToBeIgnoredInLabels
 from dataguard.expectations.padding_side import ExpectPaddingSideToBe
 from dataguard.expectations.periodic import ExpectRowsNotToBePeriodic
 from dataguard.expectations.positions_consistent import ExpectPositionIdsToBeConsistent
+from dataguard.expectations.ranks_disjoint import ExpectRanksToBeDisjoint
+from dataguard.expectations.ranks_equally_long import ExpectRanksToBeEquallyLong
+from dataguard.expectations.resume_continues import ExpectResumeToContinue
 from dataguard.expectations.row_count import ExpectRowCountToBeBetween
 from dataguard.expectations.row_token_share import ExpectRowTokenShareToBeBelow
 from dataguard.expectations.rows_contain_tokens import ExpectRowsToContainTokens
 from dataguard.expectations.rows_not_empty import ExpectRowsNotToBeEmpty
 from dataguard.expectations.rows_not_null import ExpectRowsNotToBeNull
 from dataguard.expectations.rows_unique import ExpectRowsToBeUnique
+from dataguard.expectations.sampler_arguments import ExpectSamplerArgumentsToBeValid
+from dataguard.expectations.samples_covered import ExpectSamplesToBeCovered
 from dataguard.expectations.schemas_match import ExpectSchemasToMatch
+from dataguard.expectations.seeds_agree import ExpectSeedsToAgreeInDistribution
 from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBetween
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.expectations.shards_match_manifest import ExpectShardsToMatchManifest
@@ -40,6 +49,8 @@ from dataguard.expectations.token_ids_assigned import ExpectTokenIdsToBeAssigned
 from dataguard.expectations.token_ids_in_vocabulary import ExpectTokenIdsToBeInVocabulary
 from dataguard.expectations.truncation import ExpectTruncationToBeConsistentAcrossSources
 from dataguard.expectations.unknown_tokens import ExpectUnknownTokenFractionToBeBelow
+from dataguard.expectations.worker_seeds_differ import ExpectWorkerSeedsToDiffer
+from dataguard.expectations.workers_disjoint import ExpectWorkersToBeDisjoint
 
 EXPECTATIONS: dict[str, type[Expectation]] = {
     each.type(): each
@@ -81,6 +92,17 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectSymbolFractionToBeBelow,
         ExpectDigitRunsToBeBelow,
         ExpectMetricToBeBetween,
+        ExpectSamplerArgumentsToBeValid,
+        ExpectOrderToBeReproducible,
+        ExpectEpochOrdersToDiffer,
+        ExpectRanksToBeDisjoint,
+        ExpectRanksToBeEquallyLong,
+        ExpectSamplesToBeCovered,
+        ExpectNoPaddedDuplicates,
+        ExpectWorkersToBeDisjoint,
+        ExpectWorkerSeedsToDiffer,
+        ExpectResumeToContinue,
+        ExpectSeedsToAgreeInDistribution,
     )
 }
 """In the order of the catalogue."""

@@ -16,11 +16,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from dataguard.expectations.context import NONE_INTACT, Context, MetricTable, ShardFacts
+from dataguard.expectations.context import NONE_INTACT, OBSERVATION, Context, MetricTable, ShardFacts
+from dataguard.expectations.observation import Observation
 from dataguard.metrics.base import Metric
 from dataguard.result import MOST_ENTRIES, Finding, Severity, Unjudged
 
-Level = Literal["row", "shard", "source", "dataset"]
+Level = Literal["row", "shard", "source", "dataset", "observation"]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 TokenNumber = Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
 """An id, or what stands in its place: kernels compare in 64 bits."""
@@ -99,6 +100,30 @@ class Expectation(BaseModel):
 
         Raises:
             CannotJudge: Something that it needs is not known.
+        """
+        raise NotImplementedError
+
+
+class ObservationExpectation(Expectation):
+    """An expectation on what was seen of a sampler: it reads no shard and no number of a row."""
+
+    level: ClassVar[Level] = "observation"
+    parts: ClassVar[tuple[str, ...]] = ()
+    """What it cannot judge without (`observation.PARTS`)."""
+
+    def needs(self, context: Context) -> Sequence[str]:
+        return (OBSERVATION, *self.parts)
+
+    def judge(self, table: MetricTable, context: Context) -> Outcome:
+        if context.observation is None:
+            raise CannotJudge("no sampler was observed", "run dataguard sampler")
+        return self.judge_observation(context.observation)
+
+    def judge_observation(self, seen: Observation) -> Outcome:
+        """Return the verdict.
+
+        Raises:
+            CannotJudge: Something that it needs was not looked at.
         """
         raise NotImplementedError
 

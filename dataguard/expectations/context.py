@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from dataguard.expectations.divided import Scratch
+from dataguard.expectations.observation import PARTS, Observation
 from dataguard.metrics.base import Attention, Metric
 from dataguard.metrics.documents import TELLING
 from dataguard.result import Unjudged
@@ -83,6 +84,7 @@ class Context:
         parameters: The suite's parameters.
         ignored: Files in DATA that are no shards, each with the reason.
         manifests: What the files beside the shards say of them.
+        observation: What was seen of a sampler; None where nobody looked.
     """
 
     vocabulary: Vocabulary
@@ -91,6 +93,7 @@ class Context:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     ignored: Sequence[tuple[str, str]] = ()
     manifests: Sequence[Manifest] = ()
+    observation: Observation | None = None
 
     @property
     def intact(self) -> list[ShardFacts]:
@@ -110,17 +113,16 @@ class Context:
 
         Args:
             name: A role (or a prefixed companion of one), a field of the vocabulary, `source`, `characters`, `limit`,
-                `causal`, `manifest`, `documents`, `boundaries`, or an argument of the expectation.
+                `causal`, `manifest`, `documents`, `boundaries`, `observation` or a part of it, or an argument of the
+                expectation.
             given: The expectation's arguments.
         """
         if given.get(name) is not None:
             return None
-        if name == "source":
-            fix = "give --column source=NAME, or put each source into a folder of its own"
-            return None if self.sources else self._without("the rows have no source", fix)
-        if name == "manifest":
-            fix = "judge the whole folder that `datasets` (or the writer of an index.json) saved"
-            return None if self.manifests else Unjudged("no manifest lies beside the shards", fix)
+        if name in {"source", "manifest"}:
+            return self._absent_of_rows(name)
+        if name == OBSERVATION or name in PARTS:
+            return self._absent_of_observation(name)
         if name in VOCABULARY_FIELDS:  # also where the argument of that name is null: it then takes the vocabulary's
             return self._absent_of_vocabulary(name)
         if name in given or (name in self.parameters and not self.has(name)):
@@ -148,6 +150,19 @@ class Context:
         """Return what no row has; where there are no rows at all, that."""
         return Unjudged(missing, fix) if self.intact else NONE_INTACT
 
+    def _absent_of_rows(self, name: str) -> Unjudged | None:
+        if name == "source":
+            fix = "give --column source=NAME, or put each source into a folder of its own"
+            return None if self.sources else self._without("the rows have no source", fix)
+        fix = "judge the whole folder that `datasets` (or the writer of an index.json) saved"
+        return None if self.manifests else Unjudged("no manifest lies beside the shards", fix)
+
+    def _absent_of_observation(self, name: str) -> Unjudged | None:
+        if self.observation is None:
+            return Unjudged("no sampler was observed", "run dataguard sampler")
+        absent = None if name == OBSERVATION else self.observation.absent(name)
+        return None if absent is None else Unjudged(*absent)
+
     def _absent_of_vocabulary(self, name: str) -> Unjudged | None:
         vocabulary = self.vocabulary
         if name == "causal":
@@ -171,6 +186,7 @@ class Context:
         return VOCABULARY_FIELDS[field]
 
 
+OBSERVATION = "observation"
 NONE_INTACT = Unjudged("no shard is intact", "see expect_shards_to_be_intact")
 SETTINGS = "in the suite or in dataguard.yaml"
 VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
@@ -194,7 +210,7 @@ COLUMNS_FOR_WHEN: Mapping[str, tuple[str, ...]] = {
 }
 """What `when` may name of which one column is enough."""
 
-NAMES_FOR_WHEN = frozenset(VOCABULARY_FIELDS) | frozenset(ROLES) | frozenset(COLUMNS_FOR_WHEN) | {"manifest"}
+NAMES_FOR_WHEN = frozenset({"manifest", OBSERVATION, *VOCABULARY_FIELDS, *ROLES, *COLUMNS_FOR_WHEN, *PARTS})
 """What `when` may name beside an expectation's own arguments, the suite's parameters and prefixed roles."""
 
 

@@ -152,6 +152,8 @@ def _total(each: ExpectationResult, noun: str) -> str:
 
 def _unit(findings: Sequence[Finding]) -> str:
     """Return what the findings are counted in; nothing where they are on the data set."""
+    if findings and (findings[0].epoch is not None or findings[0].rank is not None):
+        return ""
     if findings and findings[0].shard is not None:
         return "shard"
     return "source" if findings and findings[0].source is not None else ""
@@ -177,6 +179,10 @@ def where(found: Finding, value_name: str = "") -> str:
         parts.append(f"row {found.row}")
     if found.source is not None:
         parts.append(f"source {printable(found.source)}")
+    if found.epoch is not None:
+        parts.append(f"epoch {found.epoch}")
+    if found.rank is not None:
+        parts.append(f"rank {found.rank}")
     place = " ".join(parts) or "the data set"
     if found.position is not None:
         place += f", position {found.position}"

@@ -54,6 +54,8 @@ def headline(result: Result, page: Page) -> None:
     word, style = ("PASS", "bold green") if result.success else ("FAIL", "bold red")
     meta = result.meta
     amounts = [f"{number(meta[key])} {key}" for key in ("rows", "tokens") if meta.get(key) is not None]
+    told = ("rank",) if amounts else ("sample", "rank")
+    amounts += [counted(meta[f"{key}s"], key) for key in told if meta.get(f"{key}s") is not None]
     shards = meta.get("shards") or {}
     if (count := shards.get("count")) is not None:
         intact = shards.get("intact", count)
@@ -140,6 +142,7 @@ def first_place(each: ExpectationResult) -> str:
         return ""
     found = each.findings[0]
     parts = [printable(found.shard) if found.shard is not None else "", "" if found.row is None else f"row {found.row}"]
+    parts += [f"{name} {place}" for name in ("epoch", "rank") if (place := getattr(found, name)) is not None]
     return " ".join(filter(None, parts)) or ("" if found.source is None else f"source {printable(found.source)}")
 
 

@@ -131,6 +131,7 @@ _WORDS = {
     "bad_rank": "a rank outside the world",
     "bad_world_size": "a world size below 1",
     "no_samples": "a rank that gets no sample",
+    "world_larger_than_data": "more ranks than samples",
     "different_order": "the same seed and epoch gave another order",
     "different_first_batch": "the same seed and epoch gave another first batch",
     "same_order": "two epochs in the same order: set_epoch is not called",

@@ -60,6 +60,7 @@ KINDS: Mapping[str, Kind] = {
     "verify": SWITCH,
     "store": Kind(PATH, "a path, 'auto' or None"),
     "reports": Kind((Sequence,), "a list of names, such as ['json']", texts=True, needed=True),
+    "sampler": Kind((Mapping,), "a dict, such as {'world_size': 8, 'batch_size': 4}"),
     "fail_on": Kind((str,), "text", needed=True),
     "engine": Kind((str,), "text", needed=True),
     "plugins": Kind((Sequence,), "a list of modules' names", texts=True, needed=True),
@@ -87,6 +88,21 @@ def check_arguments(given: Mapping[str, Any]) -> None:
             raise UsageError(f"{name} cannot be {_shown(value)}", why=f"it must be {kind.words}", fix=fix)
         if kind.names and value not in kind.names:
             raise UsageError(f"{name} cannot be {value!r}", fix=nearest(value, kind.names))
+
+
+def known_names(what: str, names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    """Return names, each of which must be known.
+
+    Args:
+        what: What they are names of.
+
+    Raises:
+        UsageError: One is not.
+    """
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown {what} {name!r}", fix=nearest(name, known))
+    return names
 
 
 def _is(value: Any, kind: Kind) -> bool:

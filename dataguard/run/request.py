@@ -11,6 +11,7 @@ from dataguard.engines import threads
 from dataguard.errors import SuiteError
 from dataguard.result import Severity
 from dataguard.run.timings import Timings
+from dataguard.sampler.settings import Settings
 
 SourceFrom = Literal["column", "path", "none"]
 
@@ -70,6 +71,7 @@ class Request:
         store: Folder that keeps numbers between runs; `auto` lies in the user's cache; None keeps none.
         verify: Believe no file to be unchanged: take its digest again.
         record: shards.parquet of an earlier run: its stored numbers are judged, and no shard is read.
+        sampler: How a run samples the rows, where that is to be judged as well.
         taken: What was taken from a project file, for people.
         watch: Is told how the run gets on.
         timings: Takes in where its time goes.
@@ -92,6 +94,7 @@ class Request:
     store: str | Path | None = None
     verify: bool = False
     record: Path | None = None
+    sampler: Settings | None = None
     taken: Sequence[str] = ()
     watch: Watch = field(default_factory=Nobody)
     timings: Timings = field(default_factory=Timings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from dataguard.run.plan import make_plan
 from dataguard.run.ready import Ready, get_ready
 from dataguard.run.request import Request
 from dataguard.run.rows import Rows
+from dataguard.run.samples import with_sampler
 from dataguard.run.scratch import scratch_folder, scratch_writing
 from dataguard.run.store import opened_store
 from dataguard.run.table import RunTable
@@ -69,6 +70,8 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
     context = replace(context, shards=shards, sources=filled.sources)
     scratch = Scratch(partial(scratch_folder, filled), scratch_writing)
     table = MetricTable(filled.frame(), scratch)
+    if request.sampler is not None:
+        suite, context = with_sampler(suite, context, dataset, filled, plan.tokens, request)
     with step("judge"):
         verdicts = judge(suite, table, context)
     if not verdicts.results:
@@ -88,6 +91,7 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
         "taken": [*ready.taken, *named],
         "vocabulary": describe_vocabulary(context.vocabulary),
         "sources": describe_sources(table, context, plan.tokens),
+        **({} if request.sampler is None else {"sampler": asdict(request.sampler)}),
         "skipped": describe_skipped(verdicts),
         "accounting": account(context, _count(rows.rejected()), _broken_rows(dataset, context)),
         "notes": [*dataset.notes, *filled.notes()],

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dataguard.engines import threads
-from dataguard.errors import UsageError, nearest
+from dataguard.errors import UsageError
 from dataguard.reports.json_report import report_json
 from dataguard.reports.text import printable
 from dataguard.result import SEVERITIES, Result, Severity
-from dataguard.run.arguments import check_arguments
+from dataguard.run.arguments import check_arguments, known_names
 from dataguard.run.clean import write_clean
 from dataguard.run.damaged import FoundLate, with_damage
 from dataguard.run.dataset import paths_of
@@ -31,6 +31,7 @@ from dataguard.run.request import Nobody, Request, SourceFrom, Watch, with_max_l
 from dataguard.run.run import Judged, run
 from dataguard.run.timings import Timings
 from dataguard.run.writing import writing
+from dataguard.sampler.settings import settings_of
 from dataguard.version import __version__
 
 REPORTS = ("console", "json")
@@ -59,6 +60,7 @@ def validate(
     reports: Sequence[str] = (),
     jobs: int | None = None,
     plugins: Sequence[str] = (),
+    sampler: Mapping[str, Any] | None = None,
     engine: Literal["local"] = "local",
     fail_on: Severity = "critical",
     taken: Sequence[str] = (),
@@ -92,6 +94,8 @@ def validate(
         reports: Names of reports; `json` is always written where there is an `out`.
         jobs: Units scanned at once; None takes the cores that this process may use.
         plugins: Modules that give further expectations (docs/plugins.md); they are imported.
+        sampler: How a run samples the rows (`world_size`, `batch_size`, `epochs`, `seed`, `shuffle`, `drop_last`, `num_workers`,
+            `grad_accum`): what torch's DistributedSampler deals is judged by the shipped suite `sampler`, too.
         engine: Where units run; `local` is on threads of this process.
         fail_on: The least severity whose failures make `success` false.
         taken: What the command took from a project file (`run.project`), for the report to name.
@@ -106,9 +110,9 @@ def validate(
         UsageError: The suite, the vocabulary, DATA or the output folder is unusable. Faults of the data are in the result.
     """
     check_arguments(locals())
-    _known("report", reports, REPORTS)
-    _known("engine", [engine], ("local",))
-    _known("severity", [fail_on], SEVERITIES)
+    known_names("report", reports, REPORTS)
+    known_names("engine", [engine], ("local",))
+    known_names("severity", [fail_on], SEVERITIES)
     _can_be_clean(clean=clean, head=head, out=out)
     request = Request(
         data=data,
@@ -128,6 +132,7 @@ def validate(
         verify=verify,
         taken=taken,
         columns_from=columns_from or {},
+        sampler=None if sampler is None else settings_of(sampler),
         watch=watch or Nobody(),
         timings=timings or Timings(),
     )
@@ -152,12 +157,6 @@ def write_judged(request: Request, out: Path, limit: int | None, *, clean: bool 
         if CLEAN in outputs.commit():
             request.watch.note(f"the clean copy of an earlier run is gone from {out}: this run was not asked for one")
     return result
-
-
-def _known(what: str, names: Sequence[str], known: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise UsageError(f"unknown {what} {name!r}", fix=nearest(name, known))
 
 
 def _can_be_clean(*, clean: bool, head: int | None, out: str | Path | None) -> None:

@@ -30,6 +30,23 @@ Text = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1)]
 
 
+class SamplerSettings(BaseModel):
+    """How the run samples the rows: `sampler` of a dataguard.yaml."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    world_size: Count = Field(1, description="Number of ranks.")
+    batch_size: Count = Field(1, description="Rows in a batch of one rank.")
+    epochs: Count = Field(2, description="Epochs to look at.")
+    seed: Annotated[int, Field(ge=0)] = Field(0, description="Of the sampler.")
+    shuffle: bool = Field(default=True, description="Whether the sampler shuffles.")
+    drop_last: bool | Literal["none", "both", "sampler", "loader"] = Field(
+        "none", description="What is left out: none, both (or true), sampler, loader."
+    )
+    num_workers: Annotated[int, Field(ge=0)] = Field(0, description="Workers of each rank's loader.")
+    grad_accum: Count = Field(1, description="Batches of a rank in a step of the optimizer.")
+
+
 class ProjectSettings(BaseModel):
     """What a dataguard.yaml may hold; a key that is null is not given, but for `store`."""
 
@@ -59,6 +76,10 @@ class ProjectSettings(BaseModel):
     reports: list[Text] | None = Field(None, description="Reports: console, json.")
     jobs: Count | None = Field(None, description="Units that are scanned at once.")
     store: Text | None = Field(None, description="Folder that keeps numbers between runs; auto; null keeps none.")
+    sampler: dict[str, Any] | None = Field(
+        None,
+        description="How the run samples the rows; what it deals is then judged, too: {world_size: 8, batch_size: 4}.",
+    )
     plugins: list[Text] | None = Field(None, description="Modules that give further expectations; they are imported.")
 
 
@@ -99,6 +120,8 @@ def read_project(
     settings = {key: value for key, value in given.items() if value is not None or key == "store"}
     check_columns(settings.get("columns", ()), document.top / "columns")
     check_vocabulary(settings.get("vocabulary", {}), document.top / "vocabulary")
+    if "sampler" in settings:
+        check(SamplerSettings, "sampler", settings["sampler"], document.top / "sampler")
     for key, place in PLACES.items():
         if settings.get(key) is not None:
             settings[key] = place(settings[key], file.parent, document.top / key)

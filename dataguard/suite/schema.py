@@ -22,7 +22,7 @@ from dataguard.suite.arguments import WHOLE_ALONE
 from dataguard.suite.glossary import ARGUMENTS
 from dataguard.suite.loading import EXPECTATION_KEYS, SUITE_KEYS
 from dataguard.suite.parameters import KEY
-from dataguard.suite.project import NAME, ProjectSettings
+from dataguard.suite.project import NAME, ProjectSettings, SamplerSettings
 from dataguard.suite.settings import ExpectationSettings, SuiteSettings
 from dataguard.vocabulary.told import IDS, SIZES
 
@@ -162,12 +162,16 @@ def _settings(model: type[BaseModel]) -> Schema:
     """Return the schema of settings: what pydantic knows, and what the loader checks beside it."""
     whole = model.model_json_schema()
     found: Schema = {name: _without_titles(schema) for name, schema in whole["properties"].items()}
-    for name, special in (("columns", _columns), ("vocabulary", _vocabulary), ("when", _when)):
+    for name, special in SPECIAL.items():
         if name in found:
             nullable = [NOTHING] if NOTHING in found[name].get("anyOf", ()) else []
             described = {key: found[name][key] for key in ("description",) if key in found[name]}
             found[name] = {"anyOf": [special(), *nullable], **described}
     return _closed(found)
+
+
+def _sampler() -> Schema:
+    return _settings(SamplerSettings)
 
 
 def _without_titles(schema: Schema) -> Schema:
@@ -200,6 +204,10 @@ def _when() -> Schema:
         "items": {"anyOf": [known, {"type": "string"}]},
         "description": "Where one of these is absent the expectation is skipped, and the report says so.",
     }
+
+
+SPECIAL = {"columns": _columns, "vocabulary": _vocabulary, "when": _when, "sampler": _sampler}
+"""Settings of which the loader knows more than pydantic."""
 
 
 def _first_line(kind: type[Expectation]) -> str:

@@ -150,9 +150,10 @@ def test_a_table_without_rows_holds():
 
 FILES = {"expect_shards_to_be_intact", "expect_shards_to_match_manifest", "expect_row_count_to_be_between"}
 """Expectations that look at no column of a shard."""
+SAMPLER = {name for name, kind in EXPECTATIONS.items() if kind.level == "observation"}
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTATIONS.keys() - FILES))
+@pytest.mark.parametrize("name", sorted(EXPECTATIONS.keys() - FILES - SAMPLER))
 def test_where_no_shard_is_intact_it_is_unjudged_for_that_reason(name: str, tmp_path: Path):
     (tmp_path / "train").mkdir()
     (tmp_path / "train" / "a.parquet").write_bytes(b"")
@@ -163,3 +164,11 @@ def test_where_no_shard_is_intact_it_is_unjudged_for_that_reason(name: str, tmp_
     assert not found.success
     assert found.unjudged is not None
     assert found.unjudged.missing == "no shard is intact"
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLER))
+def test_without_an_observation_what_judges_a_sampler_is_unjudged(name: str):
+    suite = {"name": "one", "expectations": [{"type": name}]}
+    (found,) = dataguard.validate(pa.table({"input_ids": list_array([[1]])}), suite=suite, jobs=1).results
+    assert found.unjudged is not None
+    assert found.unjudged.missing == "no sampler was observed"

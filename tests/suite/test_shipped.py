@@ -24,7 +24,11 @@ def of_type(suite: Suite, type: str) -> list[dict[str, object]]:
 
 
 def test_these_are_shipped() -> None:
-    assert tuple(shipped()) == NAMES
+    assert set(shipped()) == {*NAMES, "sampler"}
+
+
+def test_that_of_a_sampler_judges_a_sampler_alone() -> None:
+    assert {each.expectation.level for each in load_suite("sampler").expectations} == {"observation"}
 
 
 @pytest.mark.parametrize("name", NAMES)
