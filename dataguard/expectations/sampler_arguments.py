@@ -35,8 +35,12 @@ class ExpectSamplerArgumentsToBeValid(ObservationExpectation):
                 detail = f"{len(epoch.ranks)} ranks took samples"
                 found.add("bad_world_size", epoch=epoch.epoch, value=seen.world_size, detail=detail)
             for rank, order in enumerate(epoch.ranks):
+                batches = seen.batches(len(order)) if epoch.batches is None else epoch.batches[rank]
                 if not len(order):
                     found.add("no_samples", epoch=epoch.epoch, rank=rank)
+                elif not batches:
+                    detail = f"its {len(order):,} samples fill no batch of {seen.batch_size:,}"
+                    found.add("no_samples", epoch=epoch.epoch, rank=rank, detail=detail)
         if seen.samples < seen.world_size:
             found.reasons[SMALL] += 1
             notes = [f"{seen.world_size:,} ranks share {seen.samples:,} samples: some are taken by several, or by none"]

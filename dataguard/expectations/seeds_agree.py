@@ -36,15 +36,21 @@ class ExpectSeedsToAgreeInDistribution(ObservationExpectation):
 
     def judge_observation(self, seen: Observation) -> Outcome:
         found, observed = Found(seen), []
-        others = {each.seed: each for each in seen.seeds}
+        others: dict[int, list[Epoch]] = {}
+        for each in seen.seeds:
+            others.setdefault(each.seed, []).extend(each.epochs)
         wanted = [seed for seed in self.seeds or sorted(others) if seed != seen.seed]
         for seed in wanted:
             if seed not in others:
                 raise CannotJudge(f"the order of seed {seed} was not observed", "leave it out of seeds, or observe it")
         own = {epoch.epoch: epoch for epoch in reversed(seen.epochs)}
         for seed in wanted:
-            for epoch in others[seed].epochs:
-                if epoch.epoch not in own:
+            for epoch in others[seed]:
+                if (
+                    epoch.epoch not in own
+                    or not any(map(len, epoch.ranks))
+                    or not any(map(len, own[epoch.epoch].ranks))
+                ):
                     continue
                 indices = self._compare(own[epoch.epoch], epoch, seen)
                 observed.append({"seed": seed, "epoch": epoch.epoch, **indices})
