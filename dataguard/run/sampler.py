@@ -118,6 +118,10 @@ def judge_sampler(
             installed.
     """
     started = time.time()
+    if deal == "shards" and (loader is not None or backend in {"gloo", "nccl"}):
+        option = "--backend" if loader is None else "--loader"
+        why = "whole shards are dealt by the numbers of their rows alone, and nothing is run"
+        raise UsageError(f"--deal shards and {option} are two ways to see what is dealt", why=why, fix="leave one out")
     known = Known(plugins)
     named, parameters = _named(suite, parameters or {}, shuffle=settings.shuffle)
     taken = [f"{name} of {package}" for name, package in known.installed.items()]

@@ -273,7 +273,7 @@ def _observation_of_log(file: Path) -> Observation:
     head = (table.schema.metadata or {}).get(HEAD)
     try:
         document = json.loads(head) if head is not None else None
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         what = "the log does not say how the run sampled"

@@ -132,3 +132,10 @@ def test_a_damaged_log_is_one_message(tmp_path: Path):
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(DataError, match="cannot be read"):
         read_observation(file)
+
+
+def test_a_log_whose_metadata_are_nested_without_end_is_one_message(tmp_path: Path):
+    table = pa.table({"epoch": [0], "rank": [0], "sample": [0]}).replace_schema_metadata({"dataguard": "[" * 100_000})
+    pq.write_table(table, tmp_path / "log.parquet")
+    with pytest.raises(DataError, match="does not say how the run sampled"):
+        read_observation(tmp_path / "log.parquet")

@@ -141,3 +141,9 @@ def test_fewer_samples_than_ranks_are_copied_or_missed():
     assert Judging(suite, simulate(3, Settings(world_size=5)), "critical").result(chosen=False).success
     lost = Judging(suite, simulate(3, Settings(world_size=5, drop_last="sampler")), "critical").result(chosen=False)
     assert {each.type for each in lost.failures()} >= {"expect_sampler_arguments_to_be_valid"}
+
+
+@pytest.mark.parametrize(("seed", "epoch"), [(1 << 64, 0), ((1 << 64) - 1, 1), (-(1 << 63) - 1, 0), (0, 1 << 80)])
+def test_a_seed_that_torch_does_not_take_is_one_message(seed: int, epoch: int):
+    with pytest.raises(UsageError, match="there is no order for seed"):
+        order_of(4, Settings(), epoch, seed)
