@@ -130,7 +130,7 @@ def test_what_torch_deals_holds_whatever_the_settings():
             drop_last=dice.choice([False, True, "sampler", "loader"]),
             num_workers=dice.randrange(3),
         )
-        samples = dice.randrange(30, 120)
+        samples = dice.randrange(40, 120)  # a batch for each rank at least
         result = Judging(suite, simulate(samples, settings), "info").result(chosen=False)
         failed = [(each.type, each.findings[:2]) for each in result.results if not each.success]
         assert failed == [], (samples, settings)
