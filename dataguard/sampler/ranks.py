@@ -92,8 +92,10 @@ def collect(
         timeout: Seconds without a batch after which a rank has stalled, and all are ended.
 
     Raises:
-        UsageError: torch is not installed, or a rank failed; the message names rank, epoch and step.
+        UsageError: torch is not installed, no time is given, or a rank failed; the message names rank, epoch and step.
     """
+    if not timeout > 0:
+        raise UsageError(f"--timeout cannot be {timeout:g}", why="it must be a number of seconds above 0")
     backend = backend_for(backend, settings.world_size)
     if loader is not None:
         with redirect_stdout(sys.stderr):  # stdout is the report's, whatever a module prints as it is imported

@@ -129,13 +129,13 @@ def simulate(
 
 
 def _workers(epoch: Epoch, settings: Settings) -> list[Worker]:
-    """Return what each worker loads: a DataLoader hands out its batches in turn."""
+    """Return what each worker loads: a DataLoader hands out its batches in turn. Those past the last batch are left out."""
     found = []
     for rank, order in enumerate(epoch.ranks):
         batch = np.arange(len(order)) // settings.batch_size
         found += [
             Worker(epoch.epoch, rank, worker, order[batch % settings.num_workers == worker])
-            for worker in range(settings.num_workers)
+            for worker in range(min(settings.num_workers, int(batch.max(initial=0)) + 1))
         ]
     return found
 

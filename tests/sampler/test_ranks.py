@@ -309,3 +309,9 @@ def test_a_digest_knows_order_length_and_value():
     assert len({of(1, 2, 3), of(1, 3, 2), of(1, 2), of(1, 2, 0), of(0, 0), of(0), of(), of(-1, 2, 3)}) == 8
     many = torch.randperm(100_000, generator=torch.Generator().manual_seed(0))
     assert hexadecimal(digest_of(torch, many)) == "55168a7b341056904c585c243f25a045"
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), 0.0, -1.0])
+def test_a_time_that_never_passes_is_refused(timeout: float):
+    with pytest.raises(UsageError, match="--timeout cannot be"):
+        ran("right", timeout=timeout)

@@ -65,3 +65,8 @@ def test_a_broken_shard_is_left_out_and_said_so(tmp_path: Path, capsys: pytest.C
     told = capsys.readouterr().out
     assert "empty_file" in told
     assert "unequal_batches" not in told
+
+
+def test_workers_past_the_number_of_shards_cost_nothing():
+    seen = deal_shards([3, 2], Settings(num_workers=1 << 31))
+    assert [each.samples.tolist() for each in seen.workers if each.samples is not None] == [[0, 1, 2], [3, 4]]

@@ -147,3 +147,10 @@ def test_fewer_samples_than_ranks_are_copied_or_missed():
 def test_a_seed_that_torch_does_not_take_is_one_message(seed: int, epoch: int):
     with pytest.raises(UsageError, match="there is no order for seed"):
         order_of(4, Settings(), epoch, seed)
+
+
+def test_workers_past_the_number_of_batches_cost_nothing():
+    seen = simulate(6, Settings(world_size=2, num_workers=1 << 31))
+    assert [(each.rank, each.worker) for each in seen.workers] == [
+        (rank, number) for rank in (0, 1) for number in range(3)
+    ]
