@@ -265,7 +265,7 @@ class Judging:
         meta = {
             "suite": {"name": self.suite.name, "origin": self.suite.origin, "chosen": chosen},
             "fail_on": self.fail_on,
-            **(_described(self.context) if self.context is not None else {}),
+            **(_described(self.context, seen) if self.context is not None else {}),
             "samples": seen.samples,
             "ranks": seen.world_size,
             "sampler": {
@@ -297,12 +297,12 @@ def _with_stalls(asked: tuple[Configured, ...], seen: Observation) -> tuple[Conf
     return (Configured(ExpectRanksToBeEquallyLong(), "critical", meta=meta), *asked)
 
 
-def _described(context: Context) -> dict[str, Any]:
-    """Return what the report says of DATA."""
+def _described(context: Context, seen: Observation) -> dict[str, Any]:
+    """Return what the report says of DATA; where no row was read, nobody knows how many tokens there are."""
     return {
         "shards": describe_shards(context),
         "rows": sum(shard.rows for shard in context.intact),
-        "tokens": sum(shard.tokens for shard in context.intact),
+        "tokens": None if seen.lengths is None else sum(shard.tokens for shard in context.intact),
         "columns": describe_columns(context),
     }
 
