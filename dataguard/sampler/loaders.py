@@ -196,7 +196,7 @@ def understood(batch: Any) -> Batch:
         worker = (number, seed, ())
     return Batch(
         _numbers(found, "a batch does not say which samples it holds"),
-        None if content is None else joined(_rows(content)),
+        None if content is None else _content(content),
         worker,
     )
 
@@ -217,8 +217,23 @@ def _numbers(given: Any, refusal: str, many: int | None = None) -> list[int]:
     return [int(each) for each in found]
 
 
-def _rows(content: Any) -> list[Any]:
-    return [each.tolist() if hasattr(each, "tolist") else list(each) for each in content]
+def _content(given: Any) -> Any:
+    """Return a batch's tokens as one row: those of its rows, or of the only one, which needs no list around it.
+
+    Raises:
+        UsageError: They are no whole numbers.
+    """
+    try:
+        rows = [each.tolist() if hasattr(each, "tolist") else each for each in given]
+        if rows and all(isinstance(each, int) for each in rows):
+            rows = [rows]
+        return joined([list(each) for each in rows])
+    except (TypeError, ValueError) as error:
+        what, fix = (
+            f"{TOKENS} of a batch are no rows of whole numbers",
+            f"let batches hold no {TOKENS}, or lists of ids",
+        )
+        raise UsageError(what, where="--loader", why=str(error), fix=fix) from error
 
 
 def flat(numbers: Any) -> list[Any]:

@@ -315,3 +315,14 @@ def test_a_digest_knows_order_length_and_value():
 def test_a_time_that_never_passes_is_refused(timeout: float):
     with pytest.raises(UsageError, match="--timeout cannot be"):
         ran("right", timeout=timeout)
+
+
+@pytest.mark.parametrize("tokens", [[5, 6], torch.tensor([5, 6]), np.array([5, 6]), [[5, 6]], torch.tensor([[5, 6]])])
+def test_a_batch_of_one_row_may_hold_its_tokens_without_a_list_around_them(tokens: Any):
+    assert understood({"id": 3, "input_ids": tokens}).content.tolist() == [2, 5, 6]
+
+
+@pytest.mark.parametrize("tokens", ["abc", 5, [5, [6]], [["a"]], [None]])
+def test_tokens_that_are_no_numbers_are_refused(tokens: Any):
+    with pytest.raises(UsageError, match="input_ids of a batch are no rows of whole numbers"):
+        understood({"id": 3, "input_ids": tokens})
