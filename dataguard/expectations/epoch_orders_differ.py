@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from math import exp, lgamma
+from math import prod
 from typing import ClassVar
 
 from dataguard.expectations.base import CannotJudge, ObservationExpectation, Outcome
@@ -12,6 +12,8 @@ from dataguard.expectations.sampled import Found
 
 CHANCE = 1e-6
 """Two shuffled orders may be equal by chance; a single rank's count as the same only where that is less likely."""
+ENOUGH = 20
+"""Draws past which chance is no matter any more: 1 / 20! at most."""
 
 
 class ExpectEpochOrdersToDiffer(ObservationExpectation):
@@ -34,7 +36,7 @@ class ExpectEpochOrdersToDiffer(ObservationExpectation):
         for epoch in seen.epochs:
             digests = [hashlib.blake2b(order.tobytes(), digest_size=16).digest() for order in epoch.ranks]
             everything = b"".join(digests)
-            if everything in whole and sum(map(len, epoch.ranks)) > 1:
+            if everything in whole and seen.samples > 1 and sum(map(len, epoch.ranks)) > 1:
                 found.add("same_order", epoch=epoch.epoch, detail=f"the order of epoch {whole[everything]}")
             elif everything not in whole:
                 for rank, digest in enumerate(digests):
@@ -49,4 +51,4 @@ class ExpectEpochOrdersToDiffer(ObservationExpectation):
 
 def _chance(samples: int, taken: int) -> float:
     """Return how likely two draws of so many samples, in order and without putting back, are the same."""
-    return exp(lgamma(samples - taken + 1) - lgamma(samples + 1)) if samples >= taken else 0.0
+    return prod(1 / max(samples - place, 1) for place in range(min(taken, ENOUGH))) if samples >= taken else 0.0

@@ -40,14 +40,15 @@ class ExpectOrderToBeReproducible(ObservationExpectation):
                         sample=sample,
                         detail=f"the second time {_stands(theirs, position)}",
                     )
-                if _batch(epoch, rank, seen) != _batch(again, rank, seen):
+                by_content = epoch.first_batch is not None and again.first_batch is not None
+                if _batch(epoch, rank, seen, by_content) != _batch(again, rank, seen, by_content):
                     found.add("different_first_batch", epoch=epoch.epoch, rank=rank)
         notes = (
             []
             if len(pairs) == len(seen.epochs)
             else [f"{len(pairs)} of {len(seen.epochs)} epochs were collected twice"]
         )
-        if all(epoch.first_batch is None for epoch in seen.epochs):
+        if all(epoch.first_batch is None or again.first_batch is None for epoch, again in pairs):
             notes.append("first batches are compared by the numbers of their samples: no content was looked at")
         return found.outcome(sum(len(epoch.ranks) for epoch, _ in pairs), notes=notes)
 
@@ -69,8 +70,8 @@ def _stands(order: Samples, position: int) -> str:
     return f"sample {order[position]} stands there" if position < len(order) else "the order has ended there"
 
 
-def _batch(epoch: Epoch, rank: int, seen: Observation) -> object:
-    """Return what a rank's first batch was, as far as anybody looked."""
-    if epoch.first_batch is not None:
+def _batch(epoch: Epoch, rank: int, seen: Observation, by_content: bool) -> object:  # noqa: FBT001  # private
+    """Return what a rank's first batch was: its content where both collections looked at that, else its samples."""
+    if by_content and epoch.first_batch is not None:
         return epoch.first_batch[rank] if rank < len(epoch.first_batch) else None
     return _of(epoch, rank)[: seen.batch_size].tolist()

@@ -191,10 +191,11 @@ def _amiss(
         compared: What should follow and what does, as identities.
     """
     should, does = (joined(each) for each in compared)
-    size = int(max(should.max(initial=-1), does.max(initial=-1))) + 1
-    surplus = np.bincount(does, minlength=size) - np.bincount(should, minlength=size)
+    known, places = np.unique(joined((should, does)), return_inverse=True)
+    size = len(known)
+    surplus = np.bincount(places[len(should) :], minlength=size) - np.bincount(places[: len(should)], minlength=size)
     found_any = False
-    for reason, what in (("repeated", np.flatnonzero(surplus > 0)), ("skipped", np.flatnonzero(surplus < 0))):
+    for reason, what in (("repeated", known[surplus > 0]), ("skipped", known[surplus < 0])):
         for each in what[:MOST_ENTRIES].tolist():
             found.add(reason, epoch=resume.epoch, sample=_number_of(each, resume, seen))
         found.reasons[reason] += len(what[MOST_ENTRIES:])

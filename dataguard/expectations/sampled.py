@@ -15,6 +15,8 @@ from dataguard.expectations.observation import Epoch, Observation, Samples, join
 from dataguard.result import MOST_ENTRIES, Finding
 
 Numbers = npt.NDArray[np.int64]
+SMALL_ENOUGH = 1 << 20
+"""Numbers up to which a count of each is never too large."""
 
 
 class Found:
@@ -180,13 +182,20 @@ def padding_of(seen: Observation, sizes: Sequence[int]) -> tuple[int, int]:
     return (added, seen.batch_size) if added <= -seen.samples % together else (0, 0)
 
 
+def dense(numbers: Samples) -> Samples:
+    """Return numbers that can be counted in memory: where the highest is far above their count, their ranks among them."""
+    if int(numbers.max(initial=0)) <= 8 * len(numbers) + SMALL_ENOUGH:
+        return numbers
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+
+
 def copies_of(seen: Observation, epoch: Epoch) -> Copies:
     """Return the samples that come again in an epoch: those that are padding, and those that two ranks share.
 
     The copy is what stands in the last places of a rank, where padding stands, else what comes later.
     """
     taken = Taken.of(epoch.ranks)
-    what = seen.identities(taken.samples)
+    what = dense(seen.identities(taken.samples))
     again = np.flatnonzero(np.bincount(what)[what] > 1) if len(what) else np.empty(0, np.int64)
     most, places = padding_of(seen, [len(each) for each in epoch.ranks])
     at_end = taken.left[again] < places

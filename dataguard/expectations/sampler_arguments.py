@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from dataguard.expectations.base import ObservationExpectation, Outcome
-from dataguard.expectations.observation import Observation
+from dataguard.expectations.observation import Epoch, Observation
 from dataguard.expectations.sampled import Found
 
 SMALL = "world_larger_than_data"
@@ -34,10 +34,19 @@ class ExpectSamplerArgumentsToBeValid(ObservationExpectation):
             if len(epoch.ranks) != seen.world_size >= 1:
                 detail = f"{len(epoch.ranks)} ranks took samples"
                 found.add("bad_world_size", epoch=epoch.epoch, value=seen.world_size, detail=detail)
-            for rank, order in enumerate(epoch.ranks):
-                if not len(order):
-                    found.add("no_samples", epoch=epoch.epoch, rank=rank)
+            _find_idle(epoch, seen, found)
         if seen.samples < seen.world_size:
             found.reasons[SMALL] += 1
             notes = [f"{seen.world_size:,} ranks share {seen.samples:,} samples: some are taken by several, or by none"]
         return found.outcome(max(len(ranks), len(seen.arguments), 1), notes=notes, holding=[SMALL])
+
+
+def _find_idle(epoch: Epoch, seen: Observation, found: Found) -> None:
+    """Find the ranks without a sample, and those whose samples fill no batch."""
+    for rank, order in enumerate(epoch.ranks):
+        batches = seen.batches(len(order)) if epoch.batches is None else epoch.batches[rank]
+        if not len(order):
+            found.add("no_samples", epoch=epoch.epoch, rank=rank)
+        elif not batches:
+            detail = f"its {len(order):,} samples fill no batch of {seen.batch_size:,}"
+            found.add("no_samples", epoch=epoch.epoch, rank=rank, detail=detail)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from dataguard.expectations.base import ObservationExpectation, Outcome
-from dataguard.expectations.observation import DropLast, Epoch, Observation, Samples
+from dataguard.expectations.observation import DropLast, Epoch, Observation, joined
 from dataguard.expectations.sampled import Found
 from dataguard.result import MOST_ENTRIES
 
@@ -30,26 +30,37 @@ class ExpectSamplesToBeCovered(ObservationExpectation):
         found, notes = Found(seen), []
         drop_last = seen.drop_last if self.drop_last is None else self.drop_last
         for epoch in seen.epochs:
-            unseen = _unseen(seen, epoch)
+            count, first = _unseen(seen, epoch)
             left_out = left_out_on_purpose(seen, epoch, drop_last)
-            if len(unseen) <= left_out:
-                if len(unseen):
-                    notes.append(f"epoch {epoch.epoch}: {len(unseen):,} samples are left out on purpose (drop_last)")
+            if count <= left_out:
+                if count:
+                    notes.append(f"epoch {epoch.epoch}: {count:,} samples are left out on purpose (drop_last)")
                 continue
-            detail = f"one of {len(unseen):,}; the settings leave out {left_out:,}"
-            for sample in unseen[:MOST_ENTRIES].tolist():
+            detail = f"one of {count:,}; the settings leave out {left_out:,}"
+            for sample in first:
                 found.add("never_seen", epoch=epoch.epoch, sample=sample, detail=detail)
-            found.reasons["never_seen"] += len(unseen[MOST_ENTRIES:])
+            found.reasons["never_seen"] += count - len(first)
         return found.outcome(seen.samples * len(seen.epochs), notes=notes)
 
 
-def _unseen(seen: Observation, epoch: Epoch) -> Samples:
-    """Return the samples that no rank takes; one whose like (by `items`) is taken counts as taken."""
-    what = seen.identities(np.arange(seen.samples))
-    taken = np.zeros(int(what.max()) + 1 if len(what) else 0, np.bool_)
+def _unseen(seen: Observation, epoch: Epoch) -> tuple[int, list[int]]:
+    """Return how many samples no rank takes, and the first of them; one whose like (by `items`) is taken counts as taken.
+
+    Of a dataset longer than what was taken no more is laid out than holds those first ones.
+    """
+    if seen.items is not None:
+        taken = np.zeros(int(seen.items.max(initial=-1)) + 1, np.bool_)
+        for order in epoch.ranks:
+            taken[seen.items[order]] = True
+        unseen = np.flatnonzero(~taken[seen.items])
+        return len(unseen), unseen[:MOST_ENTRIES].tolist()
+    near = min(seen.samples, sum(map(len, epoch.ranks)) + MOST_ENTRIES)
+    taken = np.zeros(near, np.bool_)
     for order in epoch.ranks:
-        taken[seen.identities(order)] = True
-    return np.flatnonzero(~taken[what]).astype(np.int64)
+        taken[order[order < near]] = True
+    beyond = len(np.unique(joined(order[order >= near] for order in epoch.ranks)))
+    count = seen.samples - int(np.count_nonzero(taken)) - beyond
+    return count, np.flatnonzero(~taken)[:MOST_ENTRIES].tolist()
 
 
 def left_out_on_purpose(seen: Observation, epoch: Epoch, drop_last: DropLast) -> int:

@@ -35,16 +35,15 @@ class ExpectSeedsToAgreeInDistribution(ObservationExpectation):
     max_psi: Annotated[float, Field(ge=0)] = 0.1
 
     def judge_observation(self, seen: Observation) -> Outcome:
-        found, observed = Found(seen), []
-        others = {each.seed: each for each in seen.seeds}
+        found, observed, others = Found(seen), [], _by_seed(seen)
         wanted = [seed for seed in self.seeds or sorted(others) if seed != seen.seed]
         for seed in wanted:
             if seed not in others:
                 raise CannotJudge(f"the order of seed {seed} was not observed", "leave it out of seeds, or observe it")
         own = {epoch.epoch: epoch for epoch in reversed(seen.epochs)}
         for seed in wanted:
-            for epoch in others[seed].epochs:
-                if epoch.epoch not in own:
+            for epoch in others[seed]:
+                if not _both_took(own.get(epoch.epoch), epoch):
                     continue
                 indices = self._compare(own[epoch.epoch], epoch, seen)
                 observed.append({"seed": seed, "epoch": epoch.epoch, **indices})
@@ -85,6 +84,19 @@ def _beginning(epoch: Epoch) -> Samples:
     total = sum(map(len, epoch.ranks))
     share = min(1.0, max(0.5, FEWEST / total)) if total else 1.0
     return joined(order[: round(len(order) * share)] for order in epoch.ranks)
+
+
+def _by_seed(seen: Observation) -> dict[int, list[Epoch]]:
+    """Return the epochs of each other seed, which may stand in several entries."""
+    others: dict[int, list[Epoch]] = {}
+    for each in seen.seeds:
+        others.setdefault(each.seed, []).extend(each.epochs)
+    return others
+
+
+def _both_took(ours: Epoch | None, theirs: Epoch) -> bool:
+    """Whether there is something to compare."""
+    return ours is not None and any(map(len, ours.ranks)) and any(map(len, theirs.ranks))
 
 
 def _same(ours: Epoch, theirs: Epoch) -> bool:

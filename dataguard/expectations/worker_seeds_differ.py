@@ -42,8 +42,18 @@ class ExpectWorkerSeedsToDiffer(ObservationExpectation):
 def _alike(group: Sequence[Worker]) -> list[tuple[Worker, Worker]]:
     """Return each worker whose stream an earlier one of the group has, with the first such one."""
     pairs = []
+    like: dict[tuple[str, float], list[tuple[int, Worker]]] = {}
     for place, each in enumerate(group):
-        first = next((other for other in group[:place] if each.same_stream(other)), None)
-        if first is not None:
-            pairs.append((each, first))
+        marks: list[tuple[str, float]] = [("seed", each.seed)] if each.seed is not None else []
+        marks += [("draw", each.draws[0])] if each.draws else []
+        alike = [found for mark in marks if (found := _first(each, like.get(mark, ()))) is not None]
+        if alike:
+            pairs.append((each, min(alike, key=lambda found: found[0])[1]))
+        for mark in marks:
+            like.setdefault(mark, []).append((place, each))
     return pairs
+
+
+def _first(worker: Worker, others: Sequence[tuple[int, Worker]]) -> tuple[int, Worker] | None:
+    """Return the first of others, told with their places, that has a worker's stream."""
+    return next((other for other in others if worker.same_stream(other[1])), None)

@@ -130,7 +130,7 @@ _WORDS = {
     # sampler
     "bad_rank": "a rank outside the world",
     "bad_world_size": "a world size below 1",
-    "no_samples": "a rank that gets no sample",
+    "no_samples": "a rank that gets no sample, or too few for a batch",
     "world_larger_than_data": "more ranks than samples",
     "different_order": "the same seed and epoch gave another order",
     "different_first_batch": "the same seed and epoch gave another first batch",

@@ -135,15 +135,18 @@ def _shown(file: Path) -> Path:
     return Path(os.path.relpath(file))
 
 
-def _option(key: str) -> str:
-    return OPTIONS.get(key, f"--{key.replace('_', '-')}")
+def _instead(key: str) -> str:
+    """Return what to do where a file may not set a key."""
+    if key == "sampler":  # validate has no option for it
+        return "give it to dataguard sampler"
+    return "give " + OPTIONS.get(key, f"--{key.replace('_', '-')}")
 
 
 def _inside(key: str) -> tuple[str, str]:
     why = "it lies inside DATA, and data may neither run code nor say where something is written"
-    return why, f"give {_option(key)}, put the file above DATA, or leave it out with --no-project"
+    return why, f"{_instead(key)}, put the file above DATA, or leave it out with --no-project"
 
 
 def _with_data(key: str, file: Path) -> tuple[str, str]:
     why = f"one that lies with DATA, and not in the working directory or above it, sets {', '.join(FROM_DATA)} alone"
-    return why, f"give {_option(key)}, run the command in {file.parent}, or leave the file out with --no-project"
+    return why, f"{_instead(key)}, run the command in {file.parent}, or leave the file out with --no-project"

@@ -118,6 +118,10 @@ def judge_sampler(
             installed.
     """
     started = time.time()
+    if deal == "shards" and (loader is not None or backend in {"gloo", "nccl"}):
+        option = "--backend" if loader is None else "--loader"
+        why = "whole shards are dealt by the numbers of their rows alone, and nothing is run"
+        raise UsageError(f"--deal shards and {option} are two ways to see what is dealt", why=why, fix="leave one out")
     known = Known(plugins)
     named, parameters = _named(suite, parameters or {}, shuffle=settings.shuffle)
     taken = [f"{name} of {package}" for name, package in known.installed.items()]
@@ -261,7 +265,7 @@ class Judging:
         meta = {
             "suite": {"name": self.suite.name, "origin": self.suite.origin, "chosen": chosen},
             "fail_on": self.fail_on,
-            **(_described(self.context) if self.context is not None else {}),
+            **(_described(self.context, seen) if self.context is not None else {}),
             "samples": seen.samples,
             "ranks": seen.world_size,
             "sampler": {
@@ -293,12 +297,12 @@ def _with_stalls(asked: tuple[Configured, ...], seen: Observation) -> tuple[Conf
     return (Configured(ExpectRanksToBeEquallyLong(), "critical", meta=meta), *asked)
 
 
-def _described(context: Context) -> dict[str, Any]:
-    """Return what the report says of DATA."""
+def _described(context: Context, seen: Observation) -> dict[str, Any]:
+    """Return what the report says of DATA; where no row was read, nobody knows how many tokens there are."""
     return {
         "shards": describe_shards(context),
         "rows": sum(shard.rows for shard in context.intact),
-        "tokens": sum(shard.tokens for shard in context.intact),
+        "tokens": None if seen.lengths is None else sum(shard.tokens for shard in context.intact),
         "columns": describe_columns(context),
     }
 

@@ -136,7 +136,7 @@ def factory_of(named: str) -> Callable[..., Any]:
         sys.path.insert(0, here)
     try:
         found = importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that ends itself must not end this command as if all held
         why = f"{type(error).__name__}: {error}"
         raise UsageError(f"the module {module} cannot be imported", where=f"--loader {named}", why=why) from error
     factory = getattr(found, name, None)
@@ -192,13 +192,48 @@ def understood(batch: Any) -> Batch:
         found, content = batch[key], batch.get(TOKENS)
     worker = None
     if isinstance(batch, Mapping) and "worker" in batch:
-        number, seed = (int(each) for each in flat(batch["worker"])[:2])
+        number, seed = _numbers(batch["worker"], "worker is not a number and a seed", 2)
         worker = (number, seed, ())
-    return Batch([int(each) for each in flat(found)], None if content is None else joined(_rows(content)), worker)
+    return Batch(
+        _numbers(found, "a batch does not say which samples it holds"),
+        None if content is None else _content(content),
+        worker,
+    )
 
 
-def _rows(content: Any) -> list[Any]:
-    return [each.tolist() if hasattr(each, "tolist") else list(each) for each in content]
+def _numbers(given: Any, refusal: str, many: int | None = None) -> list[int]:
+    """Return whole numbers in lists, tensors or arrays as one list.
+
+    Raises:
+        UsageError: Others are among them, or there are not as many as there should be; it says the refusal.
+    """
+    found = flat(given)
+    for each in found:
+        if isinstance(each, bool) or not isinstance(each, (int, np.integer)):
+            fix = f"let batches hold the numbers of their samples as {IDS[0]}"
+            raise UsageError(refusal, where="--loader", why=f"{each!r:.80} is no whole number", fix=fix)
+    if many not in {None, len(found)}:
+        raise UsageError(refusal, where="--loader", why=f"it holds {len(found):,} numbers, not {many}")
+    return [int(each) for each in found]
+
+
+def _content(given: Any) -> Any:
+    """Return a batch's tokens as one row: those of its rows, or of the only one, which needs no list around it.
+
+    Raises:
+        UsageError: They are no whole numbers.
+    """
+    try:
+        rows = [each.tolist() if hasattr(each, "tolist") else each for each in given]
+        if rows and all(isinstance(each, int) for each in rows):
+            rows = [rows]
+        return joined([list(each) for each in rows])
+    except (TypeError, ValueError) as error:
+        what, fix = (
+            f"{TOKENS} of a batch are no rows of whole numbers",
+            f"let batches hold no {TOKENS}, or lists of ids",
+        )
+        raise UsageError(what, where="--loader", why=str(error), fix=fix) from error
 
 
 def flat(numbers: Any) -> list[Any]:

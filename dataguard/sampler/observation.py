@@ -269,11 +269,14 @@ def _observation_of_log(file: Path) -> Observation:
         raise DataError(what, where=str(file), why=why, fix=FIX)
     if any(table.column(name).null_count for name in LOGGED):
         raise DataError("a log has no nulls", where=str(file), fix=FIX)
-    epochs, ranks, samples = (table.column(name).to_numpy().astype(np.int64) for name in LOGGED)
+    try:
+        epochs, ranks, samples = (table.column(name).cast(pa.int64()).to_numpy() for name in LOGGED)
+    except pa.ArrowInvalid as error:
+        raise DataError("the log holds a number that is too high", where=str(file), why=str(error), fix=FIX) from error
     head = (table.schema.metadata or {}).get(HEAD)
     try:
         document = json.loads(head) if head is not None else None
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         what = "the log does not say how the run sampled"

@@ -194,9 +194,9 @@ def _iterate(
                 taken.setdefault(worker, []).extend(batch.samples)
             file.write(parts[-1].tobytes())
             progress[rank, 3] = number + 1
-            total += len(batch.samples)
+            total += max(len(batch.samples), 1)  # a batch of nothing is a step, too
             if total > job.most:
-                why = f"rank {rank} has taken {total:,} samples in epoch {epoch}, of {job.samples:,} that there are"
+                why = f"rank {rank} is at batch {number + 1:,} of epoch {epoch}, of {job.samples:,} samples that there are"
                 raise UsageError("the loader never ends", where="--loader", why=why)
     order = np.concatenate(parts)
     outside = order[(order < 0) | (order >= job.samples)]

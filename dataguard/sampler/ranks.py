@@ -6,10 +6,11 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -91,11 +92,14 @@ def collect(
         timeout: Seconds without a batch after which a rank has stalled, and all are ended.
 
     Raises:
-        UsageError: torch is not installed, or a rank failed; the message names rank, epoch and step.
+        UsageError: torch is not installed, no time is given, or a rank failed; the message names rank, epoch and step.
     """
+    if not timeout > 0:
+        raise UsageError(f"--timeout cannot be {timeout:g}", why="it must be a number of seconds above 0")
     backend = backend_for(backend, settings.world_size)
     if loader is not None:
-        factory_of(loader)  # what is wrong with it is told before any process starts
+        with redirect_stdout(sys.stderr):  # stdout is the report's, whatever a module prints as it is imported
+            factory_of(loader)  # what is wrong with it is told before any process starts
     with tempfile.TemporaryDirectory(prefix="dataguard-ranks-") as folder:
         most = 2 * (samples + settings.world_size * settings.batch_size)
         job = Job(samples, settings, backend, Path(folder), content, loader, most, multiprocessing.get_start_method())
@@ -144,7 +148,8 @@ class _Ranks:
 
     def _refuse_failed(self, progress: npt.NDArray[np.int64]) -> None:
         """Raise where a rank has ended otherwise than it should: the first one, for the others then fail to reach it."""
-        failed = [rank for rank, each in enumerate(self._processes) if each.exitcode not in {None, 0}]
+        codes = [each.exitcode for each in self._processes]
+        failed = [rank for rank, code in enumerate(codes) if code or (code == 0 and progress[rank, 0] != DONE)]
         if not failed:
             return
         ranks = range(len(self._processes))  # the first one may still be about to end
@@ -152,7 +157,11 @@ class _Ranks:
         for rank in failed:
             if rank not in said:
                 code = self._processes[rank].exitcode or 0
-                why = f"it was ended by signal {-code}" if code < 0 else f"it ended with status {code}"
+                why = (
+                    f"it was ended by signal {-code}"
+                    if code < 0
+                    else f"it ended with status {code}, before it was done"
+                )
                 raise UsageError(f"rank {rank} died {_at(progress[rank])}", where=self._where, why=why)
         if said:
             rank, first = min(said.items(), key=lambda each: each[1]["at"])
@@ -201,7 +210,7 @@ def _observed(job: Job, progress: npt.NDArray[np.int64], stalled: bool, timeout:
             if any([run, epoch] > each for each in still):  # others have gone on; nobody would, in a training run
                 continue
             files = [order_file(job.folder, rank, run, epoch) for rank in ranks]
-            if not any(file.exists() for file in files):
+            if (run, epoch) != (0, 0) and not any(file.exists() for file in files):
                 continue
             orders = tuple(np.fromfile(file, np.int64) if file.exists() else np.empty(0, np.int64) for file in files)
             first = [report["first"][run * settings.epochs + epoch] for report in reports if report is not None]

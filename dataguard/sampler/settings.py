@@ -53,6 +53,8 @@ class Settings:
                     f" to {most}" if value_is_high(value, most) else ""
                 )
                 raise UsageError(f"{option} cannot be {value!r}", why=why)
+        if not isinstance(self.shuffle, bool):
+            raise UsageError(f"--shuffle cannot be {self.shuffle!r}", why="it must be true or false")
         if self.drop_last not in DROPS.values():
             raise UsageError(f"--drop-last cannot be {self.drop_last!r}", fix=f"give one of {', '.join(DROPS)}")
 
@@ -76,7 +78,7 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     known = [field.name for field in fields(Settings)]
     for name in given:
         if name not in known:
-            raise UsageError(f"sampler has no setting {name}", fix=nearest(name, known))
+            raise UsageError(f"sampler has no setting {name}", fix=nearest(str(name), known))
     chosen = dict(given)
     if isinstance(drop_last := chosen.get("drop_last"), str):
         chosen["drop_last"] = DROPS.get(drop_last, drop_last)

@@ -45,10 +45,11 @@ def deal_shards(sizes: Sequence[int], settings: Settings) -> Observation:
 
 
 def _parts(shards: Sequence[Samples], rank: int, settings: Settings) -> list[Samples]:
-    """Return what each worker of a rank takes; all of it where there are none."""
-    world, workers = settings.world_size, max(settings.num_workers, 1)
+    """Return what each worker of a rank takes; all of it where there are none. Workers without a shard are left out."""
+    world = settings.world_size
     whole = not len(shards) % world
     mine = shards[rank::world] if whole else shards
+    workers = max(min(settings.num_workers, len(mine)), 1)
     parts = [joined(mine[worker::workers]) for worker in range(workers)]
     return parts if whole else [part[rank::world] for part in parts]
 

@@ -19,6 +19,8 @@ from dataguard.errors import UsageError
 from dataguard.expectations.observation import Epoch, Observation, Resume, Samples, SeedOrder, Told, Worker
 from dataguard.sampler.settings import Settings
 
+LOWEST, HIGHEST = -(1 << 63), (1 << 64) - 1
+"""Seeds that torch takes."""
 FirstBatch = Callable[[Sequence[Samples]], tuple[str, ...]]
 """Gives a digest of the content of each rank's first batch, from the samples in it."""
 
@@ -48,14 +50,14 @@ def order_of(samples: int, settings: Settings, epoch: int, seed: int | None = No
         Shape (T,), int32 where that holds every sample, else int64; T is a multiple of the world size.
 
     Raises:
-        UsageError: It shuffles, and torch is not installed.
+        UsageError: It shuffles, and torch is not installed or takes no such seed.
     """
     kind = np.int32 if samples < 1 << 31 else np.int64
     order: Any = np.arange(samples, dtype=kind)
     if settings.shuffle:
         torch = torch_of("the order of a sampler that shuffles")
         generator = torch.Generator()
-        generator.manual_seed((settings.seed if seed is None else seed) + epoch)
+        generator.manual_seed(_within(settings.seed if seed is None else seed, epoch))
         order = torch.randperm(samples, generator=generator).numpy().astype(kind)
     remainder = samples % settings.world_size
     if not remainder:
@@ -63,6 +65,18 @@ def order_of(samples: int, settings: Settings, epoch: int, seed: int | None = No
     if settings.drops_remainder:
         return order[: samples - remainder]  # type: ignore[no-any-return]
     return np.resize(order, samples - remainder + settings.world_size)  # repeated from the front, as often as it takes
+
+
+def _within(seed: int, epoch: int) -> int:
+    """Return the seed of an epoch, which is their sum.
+
+    Raises:
+        UsageError: torch takes none that is so far from 0.
+    """
+    if not LOWEST <= seed + epoch <= HIGHEST:
+        why = f"torch is seeded with seed plus epoch, which must lie between {LOWEST:,} and {HIGHEST:,}"
+        raise UsageError(f"there is no order for seed {seed:,} and epoch {epoch:,}", why=why)
+    return seed + epoch
 
 
 def orders_of(samples: int, settings: Settings, epoch: int, seed: int | None = None) -> tuple[Samples, ...]:
@@ -115,13 +129,13 @@ def simulate(
 
 
 def _workers(epoch: Epoch, settings: Settings) -> list[Worker]:
-    """Return what each worker loads: a DataLoader hands out its batches in turn."""
+    """Return what each worker loads: a DataLoader hands out its batches in turn. Those past the last batch are left out."""
     found = []
     for rank, order in enumerate(epoch.ranks):
         batch = np.arange(len(order)) // settings.batch_size
         found += [
             Worker(epoch.epoch, rank, worker, order[batch % settings.num_workers == worker])
-            for worker in range(settings.num_workers)
+            for worker in range(min(settings.num_workers, int(batch.max(initial=0)) + 1))
         ]
     return found
 

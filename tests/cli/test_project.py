@@ -98,6 +98,14 @@ def test_a_file_that_comes_with_the_data_may_not_say_where_to_write(repository: 
     assert not (repository / "data" / "reports").exists()
 
 
+def test_no_option_is_named_that_there_is_not(repository: Path) -> None:
+    (repository / "data" / "dataguard.yaml").write_text("sampler: {world_size: 2}\n")
+    (repository / "dataguard.yaml").unlink()
+    done = dataguard("validate", "data", at=repository)
+    assert done.returncode == 2
+    assert "fix   give it to dataguard sampler, run the command in " in done.stderr
+
+
 def test_a_misspelt_key_is_2_with_its_line(repository: Path) -> None:
     (repository / "dataguard.yaml").write_text("suite: mine.yaml\nmax_lenght: 5\n")
     done = dataguard("validate", "data", at=repository)

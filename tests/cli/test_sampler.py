@@ -159,3 +159,17 @@ def test_seeds_that_the_suite_names_are_looked_at(tmp_path: Path):
     assert run(["sampler", shards(tmp_path, 50), *more]) == 0
     (result,) = json.loads((tmp_path / "out" / "report.json").read_text())["results"]
     assert [each["seed"] for each in result["result"]["observed_value"]] == [5, 9]
+
+
+@pytest.mark.parametrize("option", [["--loader", "train:f"], ["--backend", "gloo"]])
+def test_shards_are_dealt_by_their_numbers_of_rows_and_run_nothing(
+    tmp_path: Path, option: list[str], capsys: pytest.CaptureFixture[str]
+):
+    pq.write_table(table_of(input_ids=[[5, 6], [7, 8]]), tmp_path / "a.parquet")
+    assert run(["sampler", str(tmp_path), "--deal", "shards", *option]) == 2
+    assert f"--deal shards and {option[0]} are two ways" in capsys.readouterr().err
+
+
+def test_shards_cannot_be_dealt_without_data(capsys: pytest.CaptureFixture[str]):
+    assert run(["sampler", "--loader", "train:f", "--samples", "4", "--deal", "shards"]) == 2
+    assert "--deal shards and --loader are two ways" in capsys.readouterr().err

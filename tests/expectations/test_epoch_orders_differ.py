@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from dataguard.result import ExpectationResult
 from tests.builders import observation, sampled
 
@@ -47,3 +49,13 @@ def test_one_epoch_cannot_be_judged():
 
 def test_a_single_sample_has_one_order():
     assert judged([[0]], [[0]]).success
+
+
+@pytest.mark.parametrize(("samples", "same"), [(10**18, {"same_order": 1}), (5, {})])
+def test_a_rank_with_the_same_order_is_told_from_chance_in_a_dataset_of_any_size(samples: int, same: dict[str, int]):
+    seen = observation([[0, 1, 2], [3, 4]], [[0, 1, 2], [4, 3]], samples=samples)
+    assert sampled("expect_epoch_orders_to_differ", seen).details.get("reasons", {}) == same
+
+
+def test_one_sample_has_one_order_however_many_ranks_take_a_copy():
+    assert sampled("expect_epoch_orders_to_differ", observation([[0], [0]], [[0], [0]])).success

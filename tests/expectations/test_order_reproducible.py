@@ -46,3 +46,10 @@ def test_is_unjudged_where_nothing_was_collected_twice():
     assert result.unjudged is not None
     other = observation([[0]], reproduction=[{"epoch": 7, "ranks": [[0]]}])
     assert sampled("expect_order_to_be_reproducible", other).unjudged is not None
+
+
+def test_content_that_was_looked_at_once_alone_is_no_difference():
+    assert judged({"first_batch": ["aa", "bb"]}, {"first_batch": None}).success
+    assert judged({}, {"first_batch": ["aa", "bb"]}).success
+    (found, *_) = judged({"first_batch": ["aa", "bb"]}, {"first_batch": None, "ranks": [[1, 0, 2], [3, 4, 5]]}).findings
+    assert found.rank == 0

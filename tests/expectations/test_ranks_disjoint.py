@@ -59,3 +59,9 @@ def test_a_sample_that_comes_twice_on_one_rank_is_not_shared():
 def test_many_overlaps_are_all_counted():
     result = judged(list(range(500)), list(range(500)))
     assert (result.unexpected_count, len(result.findings)) == (500, 200)
+
+
+def test_numbers_of_samples_may_be_far_beyond_memory():
+    far = 3_000_000_000_000_000_000
+    result = sampled("expect_ranks_to_be_disjoint", observation([[0, far], [far, 1]], samples=far + 5))
+    assert [(each.reason, each.value) for each in result.findings] == [("overlap", far)]

@@ -101,3 +101,10 @@ def test_what_one_number_of_ranks_leaves_out_at_the_end_does_not_count():
     assert sampled("expect_resume_to_continue", document, mode="elastic").success
     document["resume"]["ranks"] = [[2, 3, 1, 0]]
     assert not sampled("expect_resume_to_continue", document, mode="elastic").success
+
+
+def test_numbers_of_samples_may_be_far_beyond_memory():
+    far = 3_000_000_000_000_000_000
+    resume = {"epoch": 0, "consumed_per_rank": 1, "unbroken": [[0, far, 1]], "ranks": [[far, far]]}
+    result = sampled("expect_resume_to_continue", observation([[0, far, 1]], samples=far + 5, resume=resume))
+    assert [(each.reason, each.value) for each in result.findings] == [("repeated", far), ("skipped", 1)]

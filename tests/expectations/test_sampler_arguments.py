@@ -42,3 +42,17 @@ def test_more_ranks_than_samples_are_noted_and_hold():
     assert result.success
     assert result.details["reasons"] == {"world_larger_than_data": 1}
     assert result.unexpected_count == 0
+
+
+@pytest.mark.parametrize(
+    ("drop_last", "reasons"), [("loader", {"no_samples": 2}), (True, {"no_samples": 2}), (False, {})]
+)
+def test_flags_ranks_whose_only_batch_is_incomplete_and_left_out(drop_last: object, reasons: dict[str, int]):
+    seen = observation([[0, 2], [1, 3]], batch_size=8, drop_last=drop_last)
+    assert sampled(VALID, seen).details.get("reasons", {}) == reasons
+
+
+def test_flags_the_rank_of_which_no_batch_was_counted():
+    seen = observation([[0, 2], [1, 3]])
+    seen["epochs"][0]["batches"] = [2, 0]
+    assert [(each.reason, each.rank) for each in sampled(VALID, seen).findings] == [("no_samples", 1)]

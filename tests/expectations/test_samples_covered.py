@@ -50,3 +50,10 @@ def test_a_sample_whose_like_was_taken_is_covered():
 def test_each_epoch_is_judged_by_itself():
     document = observation([[0, 1]], [[0, 0]], samples=2)
     assert [each.epoch for each in sampled("expect_samples_to_be_covered", document).findings] == [1]
+
+
+def test_a_dataset_far_longer_than_what_was_taken_is_counted_without_being_laid_out():
+    result = judged([0, 7], [1, 4_000_000_000_000], samples=4_000_000_000_000_000_000)
+    assert result.unexpected_count == 4_000_000_000_000_000_000 - 4
+    assert [each.value for each in result.findings][:6] == [2, 3, 4, 5, 6, 8]
+    assert len(result.findings) == 200

@@ -74,3 +74,14 @@ def test_the_index_is_0_for_one_mix_and_grows_with_the_difference():
     assert psi(even, even) == 0
     assert 0 < psi(even, skewed) < 0.1 < psi(even, other)
     assert psi(even, skewed) == pytest.approx(0.04, abs=0.005)
+
+
+def test_a_seed_of_which_nothing_was_taken_is_not_judged():
+    result = judged(shuffled(0), [], SOURCES)
+    assert (result.success, result.unjudged is not None) == (False, True)
+
+
+def test_a_seed_may_be_observed_in_several_entries():
+    entries = [{"seed": 1, "epochs": [{"epoch": epoch, "ranks": [list(range(MANY))]}]} for epoch in (0, 9)]
+    document = observation([shuffled(0)], samples=MANY, seeds=entries, **SOURCES)
+    assert sampled("expect_seeds_to_agree_in_distribution", document).details["reasons"] == {"biased_order": 1}

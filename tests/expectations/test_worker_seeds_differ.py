@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from dataguard.expectations.observation import Worker
 from dataguard.result import ExpectationResult
 from tests.builders import observation, sampled
 
@@ -46,3 +49,17 @@ def test_a_worker_that_is_told_twice_is_one_worker():
 
 def test_is_unjudged_where_no_stream_was_observed():
     assert judged(worker(0, 0, 0, samples=[0])).unjudged is not None
+
+
+def test_many_workers_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch):
+    compared, same = [], Worker.same_stream
+    monkeypatch.setattr(Worker, "same_stream", lambda *pair: compared.append(pair) or same(*pair))
+    workers = [{"epoch": 0, "rank": rank, "worker": 0, "seed": rank, "draws": [rank / 7]} for rank in range(500)]
+    workers.append({"epoch": 0, "rank": 500, "worker": 0, "seed": 17})
+    workers.append({"epoch": 0, "rank": 501, "worker": 0, "seed": 502, "draws": [3 / 7]})
+    result = sampled("expect_worker_seeds_to_differ", observation([[0]], workers=workers))
+    assert [(each.rank, each.detail) for each in result.findings] == [
+        (500, "worker 0 draws what worker 0 of rank 17 draws"),
+        (501, "worker 0 draws what worker 0 of rank 3 draws"),
+    ]
+    assert len(compared) < 20

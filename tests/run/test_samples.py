@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -52,9 +53,11 @@ def test_a_rank_without_rows_fails_the_run():
         ({"world": 8}, "did you mean world_size"),
         ({"world_size": 0}, "--world-size cannot be 0"),
         ({"drop_last": "some"}, "--drop-last cannot be 'some'"),
+        ({"shuffle": "no"}, "--shuffle cannot be 'no'"),
+        ({1: 2}, "sampler has no setting 1"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(sampler: dict[str, object], told: str):
+def test_settings_that_cannot_be_are_refused(sampler: dict[Any, object], told: str):
     with pytest.raises(UsageError, match=told):
         dataguard.validate(rows(3), sampler=sampler)
 

@@ -112,6 +112,26 @@ def never_ends() -> Any:
         yield [0]
 
 
+def ends_as_if_done(rank: int) -> Any:
+    yield [rank]
+    if rank == 1:
+        os._exit(0)
+    time.sleep(30)
+
+
+def never_ends_and_gives_nothing() -> Any:
+    while True:
+        yield []
+
+
+def fractions() -> Any:
+    yield torch.tensor([0.25, 1.75])
+
+
+def hangs_before_the_first_batch(rank: int) -> Any:
+    time.sleep(600)
+
+
 def hangs(rank: int, world_size: int) -> Any:
     for step in range(SAMPLES // world_size):
         if rank == 1 and step == 5:

@@ -132,3 +132,15 @@ def test_a_damaged_log_is_one_message(tmp_path: Path):
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(DataError, match="cannot be read"):
         read_observation(file)
+
+
+def test_a_log_whose_metadata_are_nested_without_end_is_one_message(tmp_path: Path):
+    table = pa.table({"epoch": [0], "rank": [0], "sample": [0]}).replace_schema_metadata({"dataguard": "[" * 100_000})
+    pq.write_table(table, tmp_path / "log.parquet")
+    with pytest.raises(DataError, match="does not say how the run sampled"):
+        read_observation(tmp_path / "log.parquet")
+
+
+def test_a_log_of_numbers_that_are_too_high_is_one_message(tmp_path: Path):
+    with pytest.raises(DataError, match="18446744073709551615"):
+        read_observation(logged(tmp_path, HEAD, epoch=pa.array([0, 0, 0, 0, (1 << 64) - 1], pa.uint64())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -179,6 +180,12 @@ def test_a_rank_that_hangs_is_a_finding_that_names_it_and_the_step():
     assert time.monotonic() - started < 120
 
 
+def test_ranks_that_hang_before_their_first_batch_are_findings():
+    found = failed(judged(ran("hangs_before_the_first_batch", timeout=1.5)))
+    assert found["expect_ranks_to_be_equally_long"] == {"unequal_batches"}
+    assert found["expect_samples_to_be_covered"] == {"never_seen"}
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
@@ -190,7 +197,13 @@ def test_a_rank_that_hangs_is_a_finding_that_names_it_and_the_step():
             "dies",
             "rank 1 died in epoch 0, step 1\n  where --loader loaders_of_tests:dies\n  why   it was ended by signal 9",
         ),
+        (
+            "ends_as_if_done",
+            "  why   it ended with status 0, before it was done",
+        ),
         ("never_ends", "the loader never ends"),
+        ("never_ends_and_gives_nothing", "the loader never ends"),
+        ("fractions", "0.25 is no whole number"),
         ("says_nothing", "a batch does not say which samples it holds"),
         ("outside", "the loader gives samples that there are not"),
         ("no_loader", "the factory returned a int, which is no loader"),
@@ -200,6 +213,22 @@ def test_a_loader_that_fails_is_one_message(name: str, told: str):
     with pytest.raises(UsageError) as error:
         ran(name)
     assert told in str(error.value)
+
+
+def test_a_module_that_ends_itself_is_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "module_that_ends_itself.py").write_text("import sys; sys.exit(0)")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run(["sampler", "--loader", "module_that_ends_itself:f", "--samples", "4"]) == 2
+
+
+def test_what_a_module_prints_stands_beside_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "module_that_prints.py").write_text("print('hello')\ndef f():\n    return [[0, 1]]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    command = ["sampler", "--loader", "module_that_prints:f", "--samples", "2", "--batch-size", "2", "--epochs", "1"]
+    assert run([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["success"] is True
 
 
 def test_a_loader_is_judged_by_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -264,6 +293,14 @@ def test_batches_say_their_samples_in_many_ways(batch: Any):
     assert understood(batch).samples == [3, 1]
 
 
+@pytest.mark.parametrize(
+    "batch", [None, [0.0], [True], ["3"], torch.tensor([0.5]), {"id": [None]}, {"id": [1], "worker": [0]}]
+)
+def test_a_batch_of_anything_but_whole_numbers_is_refused(batch: Any):
+    with pytest.raises(UsageError, match=r"a batch does not say|worker is not"):
+        understood(batch)
+
+
 def test_a_digest_knows_order_length_and_value():
     def of(*values: int) -> str:
         return hexadecimal(digest_of(torch, torch.tensor(values, dtype=torch.int64)))
@@ -272,3 +309,20 @@ def test_a_digest_knows_order_length_and_value():
     assert len({of(1, 2, 3), of(1, 3, 2), of(1, 2), of(1, 2, 0), of(0, 0), of(0), of(), of(-1, 2, 3)}) == 8
     many = torch.randperm(100_000, generator=torch.Generator().manual_seed(0))
     assert hexadecimal(digest_of(torch, many)) == "55168a7b341056904c585c243f25a045"
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), 0.0, -1.0])
+def test_a_time_that_never_passes_is_refused(timeout: float):
+    with pytest.raises(UsageError, match="--timeout cannot be"):
+        ran("right", timeout=timeout)
+
+
+@pytest.mark.parametrize("tokens", [[5, 6], torch.tensor([5, 6]), np.array([5, 6]), [[5, 6]], torch.tensor([[5, 6]])])
+def test_a_batch_of_one_row_may_hold_its_tokens_without_a_list_around_them(tokens: Any):
+    assert understood({"id": 3, "input_ids": tokens}).content.tolist() == [2, 5, 6]
+
+
+@pytest.mark.parametrize("tokens", ["abc", 5, [5, [6]], [["a"]], [None]])
+def test_tokens_that_are_no_numbers_are_refused(tokens: Any):
+    with pytest.raises(UsageError, match="input_ids of a batch are no rows of whole numbers"):
+        understood({"id": 3, "input_ids": tokens})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -65,3 +66,15 @@ def test_a_broken_shard_is_left_out_and_said_so(tmp_path: Path, capsys: pytest.C
     told = capsys.readouterr().out
     assert "empty_file" in told
     assert "unequal_batches" not in told
+
+
+def test_workers_past_the_number_of_shards_cost_nothing():
+    seen = deal_shards([3, 2], Settings(num_workers=1 << 31))
+    assert [each.samples.tolist() for each in seen.workers if each.samples is not None] == [[0, 1, 2], [3, 4]]
+
+
+def test_tokens_that_nobody_counted_are_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert run(["sampler", written(tmp_path, [4]), "--deal", "shards", "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["meta"]["dataguard"]["tokens"] is None
+    assert "4 rows, 1 rank" in told.err

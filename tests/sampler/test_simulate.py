@@ -130,7 +130,7 @@ def test_what_torch_deals_holds_whatever_the_settings():
             drop_last=dice.choice([False, True, "sampler", "loader"]),
             num_workers=dice.randrange(3),
         )
-        samples = dice.randrange(30, 120)
+        samples = dice.randrange(40, 120)  # a batch for each rank at least
         result = Judging(suite, simulate(samples, settings), "info").result(chosen=False)
         failed = [(each.type, each.findings[:2]) for each in result.results if not each.success]
         assert failed == [], (samples, settings)
@@ -141,3 +141,16 @@ def test_fewer_samples_than_ranks_are_copied_or_missed():
     assert Judging(suite, simulate(3, Settings(world_size=5)), "critical").result(chosen=False).success
     lost = Judging(suite, simulate(3, Settings(world_size=5, drop_last="sampler")), "critical").result(chosen=False)
     assert {each.type for each in lost.failures()} >= {"expect_sampler_arguments_to_be_valid"}
+
+
+@pytest.mark.parametrize(("seed", "epoch"), [(1 << 64, 0), ((1 << 64) - 1, 1), (-(1 << 63) - 1, 0), (0, 1 << 80)])
+def test_a_seed_that_torch_does_not_take_is_one_message(seed: int, epoch: int):
+    with pytest.raises(UsageError, match="there is no order for seed"):
+        order_of(4, Settings(), epoch, seed)
+
+
+def test_workers_past_the_number_of_batches_cost_nothing():
+    seen = simulate(6, Settings(world_size=2, num_workers=1 << 31))
+    assert [(each.rank, each.worker) for each in seen.workers] == [
+        (rank, number) for rank in (0, 1) for number in range(3)
+    ]
