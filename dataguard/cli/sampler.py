@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dataguard.cli.telling import tell
-from dataguard.cli.values import Backend, Deal, DropLast, FailOn, SourceFrom, mapping_of, names_of, parameter
+from dataguard.cli.values import Backend, Deal, DropLast, FailOn, SourceFrom, is_told, mapping_of, names_of, parameter
 from dataguard.errors import UsageError
 
 EXAMPLES = """
@@ -27,7 +27,24 @@ Exit status: 0 the sampler holds, 1 it does not, 2 the command or the observatio
 HOW, BY, OUT = "How the run samples", "What is judged, and by what", "What comes out"
 
 
+OF_A_RUN = {
+    "world_size": "--world-size",
+    "batch_size": "--batch-size",
+    "epochs": "--epochs",
+    "seed": "--seed",
+    "shuffle": "--shuffle or --no-shuffle",
+    "drop_last": "--drop-last",
+    "num_workers": "--num-workers",
+    "grad_accum": "--grad-accum",
+    "deal": "--deal",
+    "backend": "--backend",
+    "samples": "--samples",
+}
+"""Options that say how a run samples: a file that was observed says so itself."""
+
+
 def sampler(
+    context: typer.Context,
     data: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -175,6 +192,10 @@ def sampler(
     if bool(data or loader) == (observed is not None):
         what = "there is nothing to judge" if observed is None else "DATA and --observed are two things to judge"
         raise UsageError(what, fix="give DATA, --observed FILE, or --loader MODULE:FACTORY")
+
+    if observed is not None and (idle := [flag for name, flag in OF_A_RUN.items() if is_told(context, name)]):
+        why = "the file itself says how the run sampled"
+        raise UsageError(f"{', '.join(idle)} cannot be given with --observed", why=why, fix="leave it out")
 
     from dataguard.cli.progress import Watch
     from dataguard.run.arguments import known_names

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dataguard.cli.telling import tell, tell_timings
-from dataguard.cli.values import FailOn, SourceFrom, mapping_of, names_of, parameter, size_of
+from dataguard.cli.values import FailOn, SourceFrom, is_told, mapping_of, names_of, parameter, size_of
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -259,5 +259,4 @@ PARAMETERS = {"parameters": ["settings"], "reports": ["report"], "store": ["stor
 
 def _is_told(context: typer.Context, name: str) -> bool:
     """Whether the command line gives an argument of the library."""
-    sources = [context.get_parameter_source(each) for each in PARAMETERS.get(name, [name])]
-    return any(source is not None and source.name == "COMMANDLINE" for source in sources)
+    return any(is_told(context, each) for each in PARAMETERS.get(name, [name]))

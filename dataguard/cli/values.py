@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+import typer
+
 from dataguard.errors import UsageError
 from dataguard.suite.sizes import bytes_of
 
@@ -102,3 +104,9 @@ def _refuse(constant: str) -> Any:
 def names_of(text: str) -> list[str]:
     """Return names that are separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def is_told(context: typer.Context, name: str) -> bool:
+    """Whether the command line gives a parameter of the command, rather than its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

@@ -53,6 +53,29 @@ def test_quiet_says_one_line_where_it_fails(tmp_path: Path, capsys: pytest.Captu
     assert (out, err.count("\n")) == ("", 1)
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--world-size", "4"],
+        ["--batch-size", "4"],
+        ["--epochs", "2"],
+        ["--seed", "0"],
+        ["--no-shuffle"],
+        ["--drop-last", "none"],
+        ["--num-workers", "0"],
+        ["--grad-accum", "1"],
+        ["--deal", "rows"],
+        ["--backend", "simulate"],
+        ["--samples", "6"],
+    ],
+)
+def test_how_a_run_sampled_is_not_told_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str], option: list[str]):
+    assert run(["sampler", "--observed", write(tmp_path, GOOD), *option]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: {option[0]}") or "--no-shuffle" in told
+    assert "cannot be given with --observed" in told
+
+
 def test_a_sampler_that_does_not_shuffle_may_repeat_its_order(tmp_path: Path):
     same = observation([[0], [1]], [[0], [1]], shuffle=False)
     assert run(["sampler", "--observed", write(tmp_path, same), "--quiet"]) == 0
