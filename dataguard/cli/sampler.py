@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dataguard.cli.options import BY, OUT, AsJson, FailOnLeast, Plugins, SetParameters
 from dataguard.cli.telling import tell
 from dataguard.cli.values import Backend, Deal, DropLast, FailOn, SourceFrom, is_told, mapping_of, names_of, parameter
 from dataguard.errors import UsageError
@@ -24,7 +25,7 @@ dataguard sampler --observed observed.json --set exact=true --out sampler-out
 
 Exit status: 0 the sampler holds, 1 it does not, 2 the command or the observation is unusable, 3 a fault of dataguard.
 """
-HOW, BY, OUT = "How the run samples", "What is judged, and by what", "What comes out"
+HOW = "How the run samples"
 
 
 OF_A_RUN = {
@@ -133,27 +134,9 @@ def sampler(
     source_from: Annotated[
         SourceFrom | None, typer.Option(rich_help_panel=BY, show_default=False, help="As in validate.")
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            rich_help_panel=BY,
-            help="Value of a suite parameter. May be given several times.",
-        ),
-    ] = None,
-    fail_on: Annotated[
-        FailOn, typer.Option(rich_help_panel=BY, help="Least severity whose failures make the exit status 1.")
-    ] = FailOn.CRITICAL,
-    plugins: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--plugin",
-            metavar="MODULE",
-            rich_help_panel=BY,
-            help="A module that gives further expectations; it is imported. May be given several times.",
-        ),
-    ] = None,
+    settings: SetParameters = None,
+    fail_on: FailOnLeast = FailOn.CRITICAL,
+    plugins: Plugins = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -171,9 +154,7 @@ def sampler(
             help="Reports: console, json. report.json is written where there is an --out.",
         ),
     ] = "console",
-    as_json: Annotated[
-        bool, typer.Option("--json", rich_help_panel=OUT, help="The result on stdout, everything else on stderr.")
-    ] = False,
+    as_json: AsJson = False,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", rich_help_panel=OUT, help="Print nothing but errors, and one line where it fails."),

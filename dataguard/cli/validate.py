@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dataguard.cli.options import BY, OUT, AsJson, FailOnLeast, Plugins, SetParameters
 from dataguard.cli.telling import tell, tell_timings
 from dataguard.cli.values import FailOn, SourceFrom, is_told, mapping_of, names_of, parameter, size_of
 
@@ -25,7 +26,7 @@ dataguard validate data/ --fail-on warning --json > result.json
 
 Exit status: 0 the data holds, 1 it does not, 2 the command or DATA is unusable, 3 a fault of dataguard.
 """
-BY, DATA, OUT = "What is judged, and by what", "What the columns mean", "What comes out"
+DATA = "What the columns mean"
 
 
 def validate(
@@ -81,18 +82,8 @@ def validate(
             help="Longest row that the trainer takes; the suite's parameter max_length.",
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            rich_help_panel=BY,
-            help="Value of a suite parameter. May be given several times.",
-        ),
-    ] = None,
-    fail_on: Annotated[
-        FailOn, typer.Option(rich_help_panel=BY, help="Least severity whose failures make the exit status 1.")
-    ] = FailOn.CRITICAL,
+    settings: SetParameters = None,
+    fail_on: FailOnLeast = FailOn.CRITICAL,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -157,9 +148,7 @@ def validate(
             metavar="NAME,...", rich_help_panel=OUT, help="Reports: console, json. report.json is always written."
         ),
     ] = "console",
-    as_json: Annotated[
-        bool, typer.Option("--json", rich_help_panel=OUT, help="The result on stdout, everything else on stderr.")
-    ] = False,
+    as_json: AsJson = False,
     quiet: Annotated[
         bool,
         typer.Option(
@@ -192,15 +181,7 @@ def validate(
             help="Read shards again to see that they are unchanged, instead of believing their size and times.",
         ),
     ] = False,
-    plugins: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--plugin",
-            metavar="MODULE",
-            rich_help_panel=BY,
-            help="A module that gives further expectations; it is imported. May be given several times.",
-        ),
-    ] = None,
+    plugins: Plugins = None,
     project: Annotated[
         bool,
         typer.Option(

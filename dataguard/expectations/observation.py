@@ -135,8 +135,24 @@ class Places:
         return self.shards[place], sample - int(self.starts[place])
 
 
+class Dropping:
+    """What `drop_last` means."""
+
+    drop_last: DropLast
+
+    @property
+    def drops_remainder(self) -> bool:
+        """Whether samples that do not divide among the ranks are left out."""
+        return self.drop_last in {True, "sampler"}
+
+    @property
+    def drops_batch(self) -> bool:
+        """Whether a rank's incomplete last batch is left out."""
+        return self.drop_last in {True, "loader"}
+
+
 @dataclass(frozen=True)
-class Observation:
+class Observation(Dropping):
     """What was seen of a sampler.
 
     Args:
@@ -179,16 +195,6 @@ class Observation:
     places: Places | None = None
     stalls: tuple[Stall, ...] = ()
     told: tuple[str, ...] = ()
-
-    @property
-    def drops_remainder(self) -> bool:
-        """Whether samples that do not divide among the ranks are left out."""
-        return self.drop_last in {True, "sampler"}
-
-    @property
-    def drops_batch(self) -> bool:
-        """Whether a rank's incomplete last batch is left out."""
-        return self.drop_last in {True, "loader"}
 
     def batches(self, samples: int) -> int:
         """Return how many batches a rank makes of so many samples."""

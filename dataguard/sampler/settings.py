@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from dataguard.errors import UsageError, nearest
-from dataguard.expectations.observation import DropLast
+from dataguard.expectations.observation import DropLast, Dropping
 
 LEAST = {"world_size": 1, "batch_size": 1, "epochs": 1, "seed": 0, "num_workers": 0, "grad_accum": 1}
 HIGHEST = (1 << 63) - (1 << 32)
@@ -18,7 +18,7 @@ DROPS: dict[str, DropLast] = {"none": False, "both": True, "sampler": "sampler",
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Dropping):
     """What a training run tells its sampler and its loader.
 
     Args:
@@ -57,16 +57,6 @@ class Settings:
             raise UsageError(f"--shuffle cannot be {self.shuffle!r}", why="it must be true or false")
         if self.drop_last not in DROPS.values():
             raise UsageError(f"--drop-last cannot be {self.drop_last!r}", fix=f"give one of {', '.join(DROPS)}")
-
-    @property
-    def drops_remainder(self) -> bool:
-        """Whether samples that do not divide among the ranks are left out."""
-        return self.drop_last in {True, "sampler"}
-
-    @property
-    def drops_batch(self) -> bool:
-        """Whether a rank's incomplete last batch is left out."""
-        return self.drop_last in {True, "loader"}
 
 
 def settings_of(given: Mapping[str, Any]) -> Settings:
