@@ -151,8 +151,8 @@ def count_characters(values, offsets, attended, special, packed, summary, data, 
     packed, summary: see the functions of these names. data, starts: the bytes of each id. numbers, shape (7, R), int64, zeros,
     as `Characters.gives`.
 
-    A stretch of AT_ONCE ids is plain where all are attended and known, none has a digit, and none is SLOW: then a loop without
-    branches does it. That is tried behind a stretch that would have been plain.
+    A stretch of AT_ONCE ids is plain where all are attended and known, none has a digit, and none is SLOW: then one short loop
+    does it. That is tried behind a stretch that would have been plain.
     """
     for row in range(offsets.size - 1):
         own, seen = values[offsets[row] : offsets[row + 1]], attended[offsets[row] : offsets[row + 1]]
@@ -165,7 +165,7 @@ def count_characters(values, offsets, attended, special, packed, summary, data, 
             if plain and wanted == 0:
                 for place in range(ids.size):
                     inside = (ids[place] >= 0) & (ids[place] < packed.size) & (here[place] != 0)
-                    spelled = packed[ids[place] if inside else 0] if inside else SLOW
+                    spelled = packed[ids[place]] if inside else SLOW
                     total += spelled
                     marks |= spelled
                 plain = marks & NOT_PLAIN == 0

@@ -67,9 +67,9 @@ def read_samples(request: Request) -> SampleRows:
     """
     ready = get_ready(request)
     dataset, context = ready.dataset, ready.context
-    tokens = make_plan(ready.suite, context).tokens
-    length = Lengths(tokens)
-    plan = replace(make_plan(ready.suite, context), metrics=(length,), wanted_by={})
+    whole = make_plan(ready.suite, context)
+    tokens = whole.tokens
+    plan = replace(whole, metrics=(Lengths(tokens),), wanted_by={})
     filled = RunTable(plan.metrics)
     with opened_store(request) as store:
         shards = fill(dataset, context.shards, plan, filled, store=store, request=request)
