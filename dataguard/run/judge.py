@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from dataguard.errors import SuiteError
 from dataguard.expectations.base import CannotJudge, Outcome
 from dataguard.expectations.columns_exist import ExpectColumnsToExist
 from dataguard.expectations.context import Context, MetricTable, ShardFacts
@@ -34,6 +35,16 @@ class Verdicts:
     results: tuple[ExpectationResult, ...]
     skipped: tuple[tuple[Configured, Unjudged], ...]
     unexpected: tuple[pl.LazyFrame | None, ...]
+
+    def demand_some(self, suite: Suite) -> None:
+        """Refuse to speak of a suite all of whose expectations were skipped: that is no pass.
+
+        Raises:
+            SuiteError: Nothing was judged.
+        """
+        if not self.results:
+            why = "; ".join(sorted({str(absent) for _, absent in self.skipped}))
+            raise SuiteError("nothing was judged: every expectation was skipped", file=suite.origin, why=why)
 
 
 def judge(suite: Suite, table: MetricTable, context: Context) -> Verdicts:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import polars as pl
 
-from dataguard.errors import SuiteError
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.divided import Scratch
 from dataguard.result import Result
@@ -74,9 +73,7 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
         suite, context = with_sampler(suite, context, dataset, filled, plan.tokens, request)
     with step("judge"):
         verdicts = judge(suite, table, context)
-    if not verdicts.results:
-        why = "; ".join(sorted({str(absent) for _, absent in verdicts.skipped}))
-        raise SuiteError("nothing was judged: every expectation was skipped", file=suite.origin, why=why)
+    verdicts.demand_some(suite)
     rows = Rows(filled, verdicts, suite, context, scratch)
     columns = describe_columns(context)
     named = [f"column {', '.join(found)} as {role}" for role, found in columns.items() if role not in ready.mapped]

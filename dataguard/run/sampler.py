@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from dataguard.engines import threads
-from dataguard.errors import SuiteError, UsageError
+from dataguard.errors import UsageError
 from dataguard.expectations.base import ObservationExpectation
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.observation import Observation
@@ -25,6 +22,7 @@ from dataguard.reports.json_report import report_json
 from dataguard.result import Result, Severity, Unjudged
 from dataguard.run.dataset import paths_of
 from dataguard.run.describe import describe_columns, describe_shards, describe_skipped
+from dataguard.run.host import host_facts
 from dataguard.run.judge import judge
 from dataguard.run.outputs import REPORT, RUN, prepare
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch
@@ -38,7 +36,6 @@ from dataguard.sampler.simulate import digest_of, simulate
 from dataguard.suite.loading import load_suite
 from dataguard.suite.model import Configured, Suite
 from dataguard.suite.plugins import Known
-from dataguard.version import __version__
 from dataguard.vocabulary.model import Vocabulary
 
 SUITE = "sampler"
@@ -258,9 +255,7 @@ class Judging:
         ours = _with_stalls(ours, self.seen)
         verdicts = judge(replace(self.suite, expectations=ours), MetricTable(pl.LazyFrame(schema=NO_ROWS)), context)
         verdicts = replace(verdicts, skipped=(*verdicts.skipped, *((each, OF_SHARDS) for each in others)))
-        if not verdicts.results:
-            why = "; ".join(sorted({str(absent) for _, absent in verdicts.skipped}))
-            raise SuiteError("nothing was judged: every expectation was skipped", file=self.suite.origin, why=why)
+        verdicts.demand_some(self.suite)
         seen = self.seen
         meta = {
             "suite": {"name": self.suite.name, "origin": self.suite.origin, "chosen": chosen},
@@ -329,15 +324,7 @@ def write_sampled(
     """
     if out is None:
         return result
-    facts = {
-        "dataguard": __version__,
-        "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
-        "seconds": round(time.time() - started, 3),
-        "settings": dict(settings),
-        "host": platform.node(),
-        "platform": platform.platform(),
-        "python": sys.version.split()[0],
-    }
+    facts = host_facts(started, settings=dict(settings))
     with prepare(Path(out), data) as outputs:
         outputs.write_text(REPORT, report_json(result))
         outputs.write_text(RUN, json.dumps(facts, indent=2, default=str) + "\n")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import platform
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +19,7 @@ from dataguard.run.arguments import check_arguments, known_names
 from dataguard.run.clean import write_clean
 from dataguard.run.damaged import FoundLate, with_damage
 from dataguard.run.dataset import paths_of
+from dataguard.run.host import host_facts
 from dataguard.run.outputs import CLEAN, QUARANTINE, RECORD, REJECTED, REPORT, RUN, Outputs, prepare
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
 from dataguard.run.ready import Ready, get_ready
@@ -32,7 +30,6 @@ from dataguard.run.run import Judged, run
 from dataguard.run.timings import Timings
 from dataguard.run.writing import writing
 from dataguard.sampler.settings import settings_of
-from dataguard.version import __version__
 
 REPORTS = ("console", "json")
 """Reports that can be asked for; report.json is written whenever there is an output folder."""
@@ -240,17 +237,12 @@ def _settings(request: Request, judged: Judged) -> dict[str, Any]:
 def _host_facts(request: Request, judged: Judged, started: float) -> str:
     """Return run.json: what may differ from run to run, and therefore stands beside the report."""
     packages = ("pyarrow", "polars", "numpy", "numba", "tokenizers")
-    facts = {
-        "dataguard": __version__,
-        "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
-        "seconds": round(time.time() - started, 3),
-        "timings": request.timings.to_dict(),
-        "data": [str(path.absolute()) for path in paths_of(request.data)],
-        "settings": _settings(request, judged),
-        "jobs": request.jobs,
-        "host": platform.node(),
-        "platform": platform.platform(),
-        "python": sys.version.split()[0],
-        "packages": {name: version(name) for name in packages},
-    }
+    facts = host_facts(
+        started,
+        timings=request.timings.to_dict(),
+        data=[str(path.absolute()) for path in paths_of(request.data)],
+        settings=_settings(request, judged),
+        jobs=request.jobs,
+        packages={name: version(name) for name in packages},
+    )
     return json.dumps(facts, indent=2, default=sorted) + "\n"
