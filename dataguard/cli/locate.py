@@ -143,7 +143,9 @@ def _told(located: Located, limit: int) -> str:
     sheet = Sheet(sys.stdout)
     page = Page(Console(file=sheet, highlight=False))
     place = f"epoch {located.epoch}, step {number(located.step)} of {number(located.steps)}"
-    page.labelled("step", f"{place}; {counted(located.window, 'step')} around it", "bold", 6)
+    steps = [row["step"] for row in located.rows]
+    around = f"; looked at from step {number(min(steps))} to {number(max(steps))}" if located.window and steps else ""
+    page.labelled("step", f"{place}{around}", "bold", 6)
     for note in located.notes:
         page.labelled("note", printable(note), "yellow", 6)
     for title, rows in (
@@ -168,7 +170,7 @@ def _table(rows: Sequence[Mapping[str, Any]], page: Page) -> None:
 
     cells = [("step", "rank", "tokens", "row", "what")]
     for row in rows:
-        what = [each["reason"] for each in row["findings"]]
+        what = _reasons(row["findings"])
         what += [f"{name} {row['numbers'][name]:g}" for name in row["unusual"]]
         where = f"{printable(row['shard'])}:{row['row']}"
         where += "" if row["source"] is None else f" ({printable(row['source'])})"
@@ -183,6 +185,15 @@ def _table(rows: Sequence[Mapping[str, Any]], page: Page) -> None:
             for number, (cell, width) in enumerate(zip(each, widths, strict=False))
         )
         page.line(Text(f"{line}  {each[4]}".rstrip(), style="dim" if place == 0 else ""))
+
+
+def _reasons(findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the reasons of a row; with the expectation where another has the same reason."""
+    reasons = [each["reason"] for each in findings]
+    return [
+        each["reason"] if reasons.count(each["reason"]) == 1 else f"{each['reason']} ({each['expectation']})"
+        for each in findings
+    ]
 
 
 def _show(located: Located, request: Any) -> None:

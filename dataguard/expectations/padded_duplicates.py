@@ -24,7 +24,7 @@ class ExpectNoPaddedDuplicates(ObservationExpectation):
         found, taken = Found(seen), 0
         for epoch in seen.epochs:
             copies = copies_of(seen, epoch)
-            taken += len(copies.taken.samples)
+            taken += copies.total
             found.add_all(PADDED, epoch.epoch, copies.taken, copies.padded, copies.before)
         padded = found.reasons[PADDED]
         notes = [f"{padded:,} copies even out the ranks"] if padded and not self.exact else []

@@ -23,6 +23,6 @@ class ExpectRanksToBeDisjoint(ObservationExpectation):
         found, taken = Found(seen), 0
         for epoch in seen.epochs:
             copies = copies_of(seen, epoch)
-            taken += len(copies.taken.samples)
+            taken += copies.total
             found.add_all("overlap", epoch.epoch, copies.taken, copies.overlapping, copies.before)
         return found.outcome(taken)

@@ -156,10 +156,22 @@ def _without_padding(steps: list[Samples], consumed: Samples, most: int) -> tupl
     """
     if steps:
         last = steps[-1]
-        real = np.setdiff1d(last, joined([consumed, *steps[:-1]]))
+        real = _not_in(last, [consumed, *steps[:-1]])
         if len(last) - len(real) <= most:
             steps = [*steps[:-1], real] if len(real) else steps[:-1]
     return steps, sum(map(len, steps))
+
+
+def _not_in(few: Samples, many: Sequence[Samples]) -> Samples:
+    """Return what does not come in many others, rising, each once; the many are looked up in the few, and never sorted."""
+    known = np.unique(few)
+    if not len(known):
+        return known
+    fresh = np.ones(len(known), np.bool_)
+    for part in many:
+        place = np.minimum(np.searchsorted(known, part), len(known) - 1)
+        fresh[place[known[place] == part]] = False
+    return known[fresh]
 
 
 def _other_epoch(resume: Resume, seen: Observation) -> int | None:

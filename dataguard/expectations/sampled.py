@@ -15,8 +15,6 @@ from dataguard.expectations.observation import Epoch, Observation, Samples, join
 from dataguard.result import MOST_ENTRIES, Finding
 
 Numbers = npt.NDArray[np.int64]
-SMALL_ENOUGH = 1 << 20
-"""Numbers up to which a count of each is never too large."""
 
 
 class Found:
@@ -120,7 +118,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Taken:
-    """All samples that the ranks took in an epoch, rank after rank. Each array has the shape (taken,).
+    """Samples that the ranks took in an epoch, rank after rank. Each array has the shape (taken,).
 
     Args:
         samples: Their numbers.
@@ -135,14 +133,14 @@ class Taken:
     left: Numbers
 
     @classmethod
-    def of(cls, orders: Sequence[Samples]) -> Taken:
-        """Put the orders of the ranks behind each other."""
-        sizes = [len(each) for each in orders]
+    def of(cls, orders: Sequence[Samples], chosen: Sequence[npt.NDArray[np.bool_]]) -> Taken:
+        """Put what is chosen of the orders of the ranks behind each other."""
+        places = [np.flatnonzero(each) for each in chosen]
         return cls(
-            samples=joined(orders),
-            ranks=np.repeat(np.arange(len(orders)), sizes),
-            positions=joined(np.arange(size) for size in sizes),
-            left=joined(np.arange(size)[::-1] for size in sizes),
+            samples=joined(order[each] for order, each in zip(orders, places, strict=True)),
+            ranks=np.repeat(np.arange(len(orders)), [len(each) for each in places]),
+            positions=joined(places),
+            left=joined(len(order) - 1 - each for order, each in zip(orders, places, strict=True)),
         )
 
 
@@ -151,11 +149,14 @@ class Copies:
     """Samples that come again in an epoch, as places in `taken`.
 
     Args:
+        total: How many samples were taken in all.
+        taken: Those that were taken more than once, every time.
         padded: Copies that only even out the ranks.
         overlapping: Samples that another rank has taken already.
         first: Where the sample of each place was taken first; known for those two alone.
     """
 
+    total: int
     taken: Taken
     padded: Numbers
     overlapping: Numbers
@@ -182,11 +183,14 @@ def padding_of(seen: Observation, sizes: Sequence[int]) -> tuple[int, int]:
     return (added, seen.batch_size) if added <= -seen.samples % together else (0, 0)
 
 
-def dense(numbers: Samples) -> Samples:
-    """Return numbers that can be counted in memory: where the highest is far above their count, their ranks among them."""
-    if int(numbers.max(initial=0)) <= 8 * len(numbers) + SMALL_ENOUGH:
-        return numbers
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+def repeated(orders: Sequence[Samples]) -> list[npt.NDArray[np.bool_]]:
+    """Return of each order which of its numbers come more than once in all of them."""
+    numbers = joined(orders)
+    numbers.sort()
+    again = np.unique(numbers[1:][numbers[1:] == numbers[:-1]])
+    if not len(again):
+        return [np.zeros(len(each), np.bool_) for each in orders]
+    return [np.isin(each, again) for each in orders]
 
 
 def copies_of(seen: Observation, epoch: Epoch) -> Copies:
@@ -194,13 +198,13 @@ def copies_of(seen: Observation, epoch: Epoch) -> Copies:
 
     The copy is what stands in the last places of a rank, where padding stands, else what comes later.
     """
-    taken = Taken.of(epoch.ranks)
-    what = dense(seen.identities(taken.samples))
-    again = np.flatnonzero(np.bincount(what)[what] > 1) if len(what) else np.empty(0, np.int64)
-    most, places = padding_of(seen, [len(each) for each in epoch.ranks])
-    at_end = taken.left[again] < places
-    order = np.lexsort((taken.ranks[again], taken.positions[again], at_end, what[again]))
-    again, at_end = again[order], at_end[order]
+    sizes = [len(each) for each in epoch.ranks]
+    taken = Taken.of(epoch.ranks, repeated([seen.identities(each) for each in epoch.ranks]))
+    what = seen.identities(taken.samples)
+    most, places = padding_of(seen, sizes)
+    at_end = taken.left < places
+    again = np.lexsort((taken.ranks, taken.positions, at_end, what))
+    at_end = at_end[again]
     same = what[again[1:]] == what[again[:-1]]
     starts = np.flatnonzero(np.concatenate([[True], ~same])) if len(again) else np.empty(0, np.int64)
     group = np.cumsum(np.concatenate([[0], ~same])) if len(again) else np.empty(0, np.int64)
@@ -211,6 +215,7 @@ def copies_of(seen: Observation, epoch: Epoch) -> Copies:
         padded[:] = False
     overlapping = is_copy & ~padded & (taken.ranks[again] != taken.ranks[firsts])
     return Copies(
+        total=sum(sizes),
         taken=taken,
         padded=np.sort(again[padded]),
         overlapping=np.sort(again[overlapping]),

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from dataguard.expectations.base import ObservationExpectation, Outcome
-from dataguard.expectations.observation import Observation, Samples
-from dataguard.expectations.sampled import Found, Taken
+from dataguard.expectations.observation import Observation, Samples, joined
+from dataguard.expectations.sampled import Found, Taken, repeated
 
 
 class ExpectWorkersToBeDisjoint(ObservationExpectation):
@@ -27,8 +27,9 @@ class ExpectWorkersToBeDisjoint(ObservationExpectation):
                 of_rank.setdefault((each.epoch, each.rank), {}).setdefault(each.worker, []).append(each.samples)
         for (epoch, rank), by_worker in of_rank.items():
             workers = list(by_worker)
-            parts = Taken.of([np.concatenate(by_worker[worker]) for worker in workers])
-            taken += len(parts.samples)
+            orders = [joined(by_worker[worker]) for worker in workers]
+            taken += sum(map(len, orders))
+            parts = Taken.of(orders, repeated([seen.identities(each) for each in orders]))
             what = seen.identities(parts.samples)
             order = np.lexsort((parts.positions, parts.ranks, what))
             starts = np.flatnonzero(np.concatenate([[True], what[order][1:] != what[order][:-1]]))

@@ -129,7 +129,12 @@ def locate(
     faulty = sum(each.fault is not None for each in ready.context.shards)
     if faulty:
         notes.append(f"{counted(faulty, 'shard')} not intact: rows of such are taken to be no samples")
-    rows = _rows(steps, Places([each.name for each in ready.context.shards], starts), ready, request)
+    if epoch is None and steps.epoch:
+        notes.append(
+            f"an epoch has {counted(steps.steps, 'step')}: step {step:,} of the run is in epoch {steps.epoch:,}"
+        )
+    rows, unjudged = _rows(steps, Places([each.name for each in ready.context.shards], starts), ready, request)
+    notes += unjudged
     found = Located(steps.epoch, steps.step, steps.steps, window if reach is None else reach, rows, notes)
     if out is not None:
         with prepare(Path(out), paths_of(request.data)) as outputs:
@@ -138,15 +143,15 @@ def locate(
     return found
 
 
-def _rows(steps: Steps, places: Places, ready: Ready, request: Request) -> list[dict[str, Any]]:
-    """Return what there is to say of each sample that was taken, the worst first."""
+def _rows(steps: Steps, places: Places, ready: Ready, request: Request) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return what there is to say of each sample that was taken, the worst first, and what could not be judged."""
     wanted = np.unique(steps.samples)
     shard_of = np.searchsorted(places.starts, wanted, side="right") - 1
     chosen = {place: wanted[shard_of == place] - int(places.starts[place]) for place in np.unique(shard_of).tolist()}
     small = _small(chosen, ready)
     quiet = replace(request, store=None, watch=Nobody(), head=None)
     numbers, sources = _numbers(small, quiet)
-    faults = _faults(small, quiet)
+    faults, unjudged = _faults(small, quiet)
     deviations = {name: robust_deviation(values) for name, values in numbers.items()}
     of_sample: dict[int, dict[str, Any]] = {}
     for place, sample in enumerate(wanted.tolist()):
@@ -165,7 +170,7 @@ def _rows(steps: Steps, places: Places, ready: Ready, request: Request) -> list[
         {"step": int(at), "offset": int(at) - steps.step, "rank": int(rank), **of_sample[int(sample)]}
         for at, rank, sample in zip(steps.at, steps.ranks, steps.samples, strict=True)
     ]
-    return sorted(found, key=_badness)
+    return sorted(found, key=_badness), unjudged
 
 
 def _badness(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -230,26 +235,30 @@ def _numbers(small: Ready, request: Request) -> tuple[dict[str, list[Any]], list
     return {name: table[name].to_list() for name in known}, sources
 
 
-def _faults(small: Ready, request: Request) -> dict[int, list[dict[str, Any]]]:
-    """Return what the suite finds in each row by itself, by the row's place among all chosen ones."""
+def _faults(small: Ready, request: Request) -> tuple[dict[int, list[dict[str, Any]]], list[str]]:
+    """Return what the suite finds in each row by itself, by the row's place among all chosen ones, and what it cannot judge."""
     alone = [
         each
         for each in small.suite.expectations
         if isinstance(each.expectation, RowExpectation) and not isinstance(each.expectation, ExpectRowsToBeUnique)
     ]
     if not alone:
-        return {}
+        return {}, ["the suite has no expectation that judges rows by themselves"]
     try:
         judged = run(request, replace(small, suite=replace(small.suite, expectations=tuple(alone))))
-    except SuiteError:  # nothing can be judged of them
-        return {}
+    except SuiteError as error:
+        return {}, [f"no row was judged: {error.why}"]
     starts = dict(zip(*_starts(judged.context), strict=True))
     found: dict[int, list[dict[str, Any]]] = {}
     for kind in dict.fromkeys(result.type for result in judged.result.results):
         for line in judged.rows.unexpected(kind).iter_rows(named=True):
             entry = {key: line[key] for key in ("column", "reason", "position", "value") if line[key] is not None}
             found.setdefault(starts[line["shard"]] + line["row"], []).append({"expectation": kind, **entry})
-    return found
+    absent: dict[str, list[str]] = {}
+    for result in judged.result.results:
+        if result.unjudged is not None:
+            absent.setdefault(str(result.unjudged), []).append(result.type)
+    return found, [f"not judged: {', '.join(types)} ({why})" for why, types in absent.items()]
 
 
 def _starts(context: Context) -> tuple[list[str], list[int]]:

@@ -6,6 +6,7 @@ Every function takes torch, which is loaded only where ranks run. A hash is a su
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 LANES = (0x2545F4914F6CDD1D, 0x6C62272E07BB0142)
@@ -26,9 +27,31 @@ def digest_of(torch: Any, values: Any) -> Any:
     Args:
         values: Shape (n,), int64.
     """
-    positions = torch.arange(len(values), dtype=torch.int64, device=values.device)
-    lanes = [((values + 1) * (_mixed(positions * GOLDEN + lane) | 1)).sum() for lane in LANES]
-    return _mixed(torch.stack(lanes) + torch.full_like(lanes[0], len(values)) * GOLDEN)
+    return digests_of(torch, [values], 1)[0]
+
+
+def digests_of(torch: Any, pieces: Iterable[Any], ranks: int) -> Any:
+    """Return the digest of what each rank takes of an order that is dealt to all in turn, piece by piece.
+
+    Memory is that of one piece, however long the order is.
+
+    Args:
+        pieces: The order in parts, each of shape (rows * ranks,), whole numbers, on one device.
+
+    Returns:
+        Shape (ranks, 2), int64, on that device: what `digest_of` gives for each rank's own samples.
+    """
+    sums, rows = None, 0
+    for piece in pieces:
+        taken = piece.view(-1, ranks).to(torch.int64) + 1
+        positions = torch.arange(rows, rows + len(taken), dtype=torch.int64, device=piece.device)
+        keys = [(_mixed(positions * GOLDEN + lane) | 1).unsqueeze(1) for lane in LANES]
+        added = torch.stack([(taken * key).sum(dim=0) for key in keys], dim=1)
+        sums = added if sums is None else sums + added
+        rows += len(taken)
+    if sums is None:
+        raise ValueError("an order has at least one piece, if an empty one")
+    return _mixed(sums + torch.full_like(sums, rows) * GOLDEN)
 
 
 def _mixed(numbers: Any) -> Any:

@@ -52,19 +52,31 @@ def order_of(samples: int, settings: Settings, epoch: int, seed: int | None = No
     Raises:
         UsageError: It shuffles, and torch is not installed or takes no such seed.
     """
-    kind = np.int32 if samples < 1 << 31 else np.int64
-    order: Any = np.arange(samples, dtype=kind)
-    if settings.shuffle:
-        torch = torch_of("the order of a sampler that shuffles")
-        generator = torch.Generator()
-        generator.manual_seed(_within(settings.seed if seed is None else seed, epoch))
-        order = torch.randperm(samples, generator=generator).numpy().astype(kind)
+    return _dealt(_permutation(samples, settings, epoch, seed), settings)
+
+
+def _permutation(samples: int, settings: Settings, epoch: int, seed: int | None = None) -> Samples:
+    """Return all samples in the order of an epoch, however many ranks there are. Shape (samples,)."""
+    small = samples < 1 << 31
+    if not settings.shuffle:
+        return np.arange(samples, dtype=np.int32 if small else np.int64)
+    torch = torch_of("the order of a sampler that shuffles")
+    generator = torch.Generator()
+    generator.manual_seed(_within(settings.seed if seed is None else seed, epoch))
+    kind = torch.int32 if small else torch.int64  # torch draws the same numbers for both
+    return torch.randperm(samples, generator=generator, dtype=kind).numpy()  # type: ignore[no-any-return]
+
+
+def _dealt(order: Samples, settings: Settings) -> Samples:
+    """Return an order evened out for the ranks."""
+    samples = len(order)
     remainder = samples % settings.world_size
     if not remainder:
-        return order  # type: ignore[no-any-return]
+        return order
     if settings.drops_remainder:
-        return order[: samples - remainder]  # type: ignore[no-any-return]
-    return np.resize(order, samples - remainder + settings.world_size)  # repeated from the front, as often as it takes
+        return order[: samples - remainder]
+    missing = settings.world_size - remainder
+    return np.concatenate([order, np.resize(order[:missing], missing)])  # repeated from the front, as often as it takes
 
 
 def _within(seed: int, epoch: int) -> int:
@@ -81,8 +93,13 @@ def _within(seed: int, epoch: int) -> int:
 
 def orders_of(samples: int, settings: Settings, epoch: int, seed: int | None = None) -> tuple[Samples, ...]:
     """Return the samples of each rank in an epoch, in order."""
-    order, world = order_of(samples, settings, epoch, seed), settings.world_size
-    return tuple(order[rank::world] for rank in range(world))
+    return _shared_out(_permutation(samples, settings, epoch, seed), settings)
+
+
+def _shared_out(order: Samples, settings: Settings) -> tuple[Samples, ...]:
+    """Return what each rank takes of all samples in the order of an epoch."""
+    dealt, world = _dealt(order, settings), settings.world_size
+    return tuple(dealt[rank::world] for rank in range(world))
 
 
 def simulate(
@@ -120,12 +137,18 @@ def simulate(
         shuffle=settings.shuffle,
         seed=settings.seed,
         epochs=epochs,
-        reproduction=tuple(collected(epoch) for epoch in range(settings.epochs)),
+        reproduction=tuple(_held_once(each, collected(each.epoch)) for each in epochs),
         arguments=tuple(Told(rank, settings.world_size, settings.seed) for rank in range(settings.world_size)),
         workers=tuple(_workers(epochs[0], settings)),
         resumes=tuple(_resumes(samples, settings, epochs[-1])),
         seeds=tuple(SeedOrder(seed, (collected(0, seed),)) for seed in others),
     )
+
+
+def _held_once(epoch: Epoch, again: Epoch) -> Epoch:
+    """Return the second collection of an epoch; where its orders are those of the first, they are held once."""
+    same = all(map(np.array_equal, epoch.ranks, again.ranks))
+    return replace(again, ranks=epoch.ranks) if same else again
 
 
 def _workers(epoch: Epoch, settings: Settings) -> list[Worker]:
@@ -146,12 +169,14 @@ def _resumes(samples: int, settings: Settings, epoch: Epoch) -> list[Resume]:
     The run counts its steps, and leaves out as many batches of the epoch's order as it had done.
     """
     steps = len(epoch.ranks[0]) // settings.batch_size // 2
-    found = []
+    if not steps:
+        return []
+    order, found = _permutation(samples, settings, epoch.epoch), []
     for changed in (settings, other_world(settings)):
-        if changed is None or not steps:
+        if changed is None:
             continue
         consumed = steps * changed.batch_size
-        ranks = tuple(order[consumed:] for order in orders_of(samples, changed, epoch.epoch))
+        ranks = tuple(each[consumed:] for each in _shared_out(order, changed))
         found.append(
             Resume(
                 epoch=epoch.epoch,

@@ -70,8 +70,30 @@ def test_what_the_suite_finds_is_told(data: str, tmp_path: Path, capsys: pytest.
 def test_people_see_the_step_and_what_stands_out_around_it(data: str, capsys: pytest.CaptureFixture[str]):
     assert run(["locate", data, *PLAIN, "--step", "1", "--vocab-size", "300"]) == 0
     told = capsys.readouterr().out
-    assert "epoch 0, step 1 of 5" in told
+    assert "epoch 0, step 1 of 5; looked at from step 0 to 4" in told
     assert "b.parquet:3 (source-b)" in told
+
+
+def test_the_same_reason_of_two_expectations_is_told_apart(data: str, capsys: pytest.CaptureFixture[str]):
+    rows = [[1, 2, 300]]
+    pq.write_table(table_of(input_ids=rows, labels=rows), f"{data}/a.parquet")
+    assert run(["locate", f"{data}/a.parquet", "--step", "0", "--vocab-size", "300"]) == 0
+    told = capsys.readouterr().out
+    assert "beyond_limit (expect_token_ids_to_be_in_vocabulary)" in told
+    assert "beyond_limit (expect_labels_to_be_in_vocabulary)" in told
+
+
+def test_what_could_not_be_judged_is_told(data: str, capsys: pytest.CaptureFixture[str]):
+    assert run(["locate", data, *PLAIN, "--step", "1"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "not judged: expect_token_ids_to_be_in_vocabulary (the size of the vocabulary is not known" in told
+
+
+def test_a_step_of_the_run_that_lies_in_a_later_epoch_is_told(data: str, capsys: pytest.CaptureFixture[str]):
+    found = located(capsys, data, *PLAIN, "--step", "12")
+    assert (found["epoch"], found["step_in_epoch"]) == (2, 2)
+    assert "an epoch has 5 steps: step 12 of the run is in epoch 2" in found["notes"]
+    assert not located(capsys, data, *PLAIN, "--step", "2", "--epoch", "2")["notes"]
 
 
 def test_show_shows_the_worst_rows(data: str, capsys: pytest.CaptureFixture[str]):

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dataguard.cli import run
 from dataguard.errors import UsageError
@@ -20,13 +22,14 @@ from dataguard.result import Result
 from dataguard.run.request import Request
 from dataguard.run.sampler import Judging
 from dataguard.run.samples import read_samples
-from dataguard.sampler.device import digest_of, hexadecimal
+from dataguard.sampler.device import digest_of, digests_of, hexadecimal
 from dataguard.sampler.loaders import factory_of, understood
 from dataguard.sampler.ranks import Collected, collect
 from dataguard.sampler.settings import Settings
 from dataguard.sampler.simulate import orders_of
 from dataguard.suite.loading import load_suite
 from tests.builders import table_of
+from tests.examples import examples
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
@@ -309,6 +312,18 @@ def test_a_digest_knows_order_length_and_value():
     assert len({of(1, 2, 3), of(1, 3, 2), of(1, 2), of(1, 2, 0), of(0, 0), of(0), of(), of(-1, 2, 3)}) == 8
     many = torch.randperm(100_000, generator=torch.Generator().manual_seed(0))
     assert hexadecimal(digest_of(torch, many)) == "55168a7b341056904c585c243f25a045"
+
+
+@examples(100)
+@given(st.data())
+def test_an_order_in_pieces_has_the_digests_of_each_ranks_own_samples(data: st.DataObject):
+    ranks, rows = data.draw(st.integers(1, 5)), data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=4))
+    numbers = st.lists(st.integers(0, 1 << 40), min_size=sum(rows) * ranks, max_size=sum(rows) * ranks)
+    order = torch.tensor(data.draw(numbers), dtype=torch.int64)
+    found = digests_of(torch, torch.split(order, [each * ranks for each in rows]), ranks)
+    assert [hexadecimal(each) for each in found] == [
+        hexadecimal(digest_of(torch, order[rank::ranks])) for rank in range(ranks)
+    ]
 
 
 @pytest.mark.parametrize("timeout", [float("nan"), 0.0, -1.0])
