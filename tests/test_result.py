@@ -28,7 +28,7 @@ def test_a_verdict_is_printed_in_one_line() -> None:
 
 def test_a_result_is_printed_in_one_line() -> None:
     result = Result("sft", {"n": 1}, (FAILED, HELD), {"rows": 1_200, "tokens": 9, "sources": [{"rows": 3}] * 500})
-    assert str(result) == "<Result pass, suite sft: 1 of 2 expectations hold, 1 warning; 1,200 rows; 9 tokens>"
+    assert str(result) == "<Result pass, suite sft: 1 of 2 expectations holds, 1 warning; 1,200 rows; 9 tokens>"
     strict = replace(result, fail_on="warning", meta={})
     assert repr(strict) == "<Result fail, suite sft: 1 of 2 expectations failed>"
     unknown = replace(strict, results=(UNKNOWN, HELD, HELD))
