@@ -14,10 +14,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -95,14 +98,25 @@ def real_ranks(ranks: int) -> dict[str, Any]:
     return {"ranks": ranks, "seconds": round(taken, 1), **told, "expectations": len(result.results)}
 
 
+def _made(samples: int, settings: Settings, epochs: Sequence[int]) -> Iterator[Any]:
+    """Yield the orders of epochs; where there are cores (and so, most likely, memory) to spare, they are made side by side."""
+    ahead, waiting = max(1, min(len(epochs), (os.cpu_count() or 1) // 4)), deque(epochs)
+    with ThreadPoolExecutor(ahead) as pool:
+        running = deque(pool.submit(order_of, samples, settings, waiting.popleft()) for _ in range(ahead))
+        while running:
+            yield running.popleft().result()
+            if waiting:
+                running.append(pool.submit(order_of, samples, settings, waiting.popleft()))
+
+
 def proof(torch: Any, device: Any, samples: int, ranks: int) -> dict[str, Any]:
     """Return what holds of the orders of so many samples and ranks, and how long each step took."""
     settings, clock = Settings(world_size=ranks), Clock(torch, device)
     rows = max(PIECE // ranks, 1)
-    digests, sound = [], True
-    for epoch in (0, 0, 1):
+    digests, sound, made = [], True, _made(samples, settings, (0, 0, 1))
+    for _ in range(3):
         with clock("permutation (CPU)"):
-            order = torch.from_numpy(order_of(samples, settings, epoch))
+            order = torch.from_numpy(next(made))
         counts = torch.zeros(samples, dtype=torch.uint8, device=device)
 
         def pieces(order: Any = order, counts: Any = counts) -> Iterator[Any]:

@@ -162,7 +162,11 @@ class Result:
         unjudged = sum(each.unjudged is not None for each in failures)
         failed, hold = len(failures) - unjudged, sum(each.success for each in self.results)
         expectations = f"{total:,} expectation{'' if total == 1 else 's'}"
-        parts = [f"{failed:,} of {expectations} failed" if failed else f"{hold:,} of {expectations} hold{'s' if hold == 1 else ''}"]
+        parts = [
+            f"{failed:,} of {expectations} failed"
+            if failed
+            else f"{hold:,} of {expectations} hold{'s' if hold == 1 else ''}"
+        ]
         if unjudged:
             parts.append(f"{unjudged:,} could not be judged")
         if warned := total - hold - len(failures):
