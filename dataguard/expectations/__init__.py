@@ -20,12 +20,15 @@ from dataguard.expectations.labels_not_crossing import ExpectLabelsNotToCrossDoc
 from dataguard.expectations.metric_between import ExpectMetricToBeBetween
 from dataguard.expectations.no_eos_inside import ExpectNoEosInsideDocuments
 from dataguard.expectations.order_reproducible import ExpectOrderToBeReproducible
+from dataguard.expectations.packing_efficiency import ExpectPackingEfficiencyToBeAbove
 from dataguard.expectations.padded_duplicates import ExpectNoPaddedDuplicates
 from dataguard.expectations.padding_contiguous import ExpectPaddingToBeContiguous
 from dataguard.expectations.padding_ignored import ExpectPaddingToBeIgnoredInLabels
 from dataguard.expectations.padding_side import ExpectPaddingSideToBe
 from dataguard.expectations.periodic import ExpectRowsNotToBePeriodic
 from dataguard.expectations.positions_consistent import ExpectPositionIdsToBeConsistent
+from dataguard.expectations.prompt_ignored import ExpectPromptToBeIgnoredInLabels
+from dataguard.expectations.prompt_prefix import ExpectPromptToBePrefix
 from dataguard.expectations.ranks_disjoint import ExpectRanksToBeDisjoint
 from dataguard.expectations.ranks_equally_long import ExpectRanksToBeEquallyLong
 from dataguard.expectations.resume_continues import ExpectResumeToContinue
@@ -43,6 +46,7 @@ from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBet
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.expectations.shards_match_manifest import ExpectShardsToMatchManifest
 from dataguard.expectations.sources_known import ExpectSourcesToBeKnown
+from dataguard.expectations.spans_covered import ExpectLabelsToCoverSpans
 from dataguard.expectations.supervised_tokens import ExpectSupervisedTokensToBeBetween
 from dataguard.expectations.symbol_fraction import ExpectSymbolFractionToBeBelow
 from dataguard.expectations.token_ids_assigned import ExpectTokenIdsToBeAssigned
@@ -85,9 +89,13 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectPaddingToBeIgnoredInLabels,
         ExpectSupervisedTokensToBeBetween,
         ExpectEosToBeSupervised,
+        ExpectPromptToBeIgnoredInLabels,
+        ExpectPromptToBePrefix,
+        ExpectLabelsToCoverSpans,
         ExpectLabelsNotToCrossDocuments,
         ExpectPositionIdsToBeConsistent,
         ExpectDocumentBoundariesToBeConsistent,
+        ExpectPackingEfficiencyToBeAbove,
         ExpectRowsNotToBePeriodic,
         ExpectSymbolFractionToBeBelow,
         ExpectDigitRunsToBeBelow,

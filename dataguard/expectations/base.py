@@ -91,6 +91,10 @@ class Expectation(BaseModel):
         """Return the roles that every judged shard must have, as lists of whole numbers."""
         return ()
 
+    def one_column_of(self, context: Context) -> str | None:
+        """Return the name (`context.COLUMNS_FOR_WHEN`) of roles of which every judged shard must have one; None for none."""
+        return None
+
     def metrics(self, context: Context) -> Sequence[Metric]:
         """Return the metrics whose numbers it judges."""
         return ()

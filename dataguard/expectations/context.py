@@ -15,7 +15,7 @@ from dataguard.metrics.base import Attention, Metric
 from dataguard.metrics.documents import TELLING
 from dataguard.result import Unjudged
 from dataguard.shards.manifest import Manifest
-from dataguard.shards.roles import BOUNDARIES, PER_TOKEN, ROLES, is_list, is_number_list, role_of
+from dataguard.shards.roles import BOUNDARIES, PER_TOKEN, PROMPT, ROLES, is_list, is_number_list, role_of
 from dataguard.vocabulary.model import Vocabulary
 from dataguard.vocabulary.told import IDS
 
@@ -104,6 +104,10 @@ class Context:
         """Whether any intact shard has a column of this role."""
         return any(shard.has(role) for shard in self.intact)
 
+    def has_one_of(self, name: str) -> bool:
+        """Whether any intact shard has one of the columns that a name stands for (`columns_meant`)."""
+        return any(self.has(role) for role in columns_meant(name))
+
     def attention(self, column: str) -> Attention:
         """Return what decides which positions of a token column are attended."""
         return Attention(column, self.vocabulary.pad if self.vocabulary.pad_is_own else None)
@@ -140,8 +144,8 @@ class Context:
 
     def _absent_column(self, name: str) -> Unjudged | None:
         """Return that there is no such column, or none of several of which one is enough."""
-        roles = COLUMNS_FOR_WHEN.get(name, (name,))
-        if any(self.has(role) for role in roles):
+        roles = columns_meant(name)
+        if self.has_one_of(name):
             return None
         fix = f"give --column {roles[0]}=NAME where it has another name"
         return self._without(f"no shard has a column {' or '.join(roles)}", fix)
@@ -187,6 +191,8 @@ class Context:
 
 
 OBSERVATION = "observation"
+PROMPT_TOLD = "prompt"
+"""Stands for the columns that tell a row's prompt, of which one is enough."""
 NONE_INTACT = Unjudged("no shard is intact", "see expect_shards_to_be_intact")
 SETTINGS = "in the suite or in dataguard.yaml"
 VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
@@ -207,8 +213,18 @@ VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
 COLUMNS_FOR_WHEN: Mapping[str, tuple[str, ...]] = {
     "documents": TELLING,
     "boundaries": BOUNDARIES,
+    PROMPT_TOLD: PROMPT,
 }
 """What `when` may name of which one column is enough."""
+
+
+def columns_meant(name: str) -> tuple[str, ...]:
+    """Return the roles that a name stands for: its own, or those of which one is enough, with the name's prefix."""
+    for group, roles in COLUMNS_FOR_WHEN.items():
+        if name == group or name.endswith(f"_{group}"):
+            return tuple(name.removesuffix(group) + role for role in roles)
+    return (name,)
+
 
 NAMES_FOR_WHEN = frozenset({"manifest", OBSERVATION, *VOCABULARY_FIELDS, *ROLES, *COLUMNS_FOR_WHEN, *PARTS})
 """What `when` may name beside an expectation's own arguments, the suite's parameters and prefixed roles."""
@@ -221,7 +237,7 @@ def names_for_when(arguments: Iterable[str], parameters: Iterable[str]) -> froze
 
 def known_for_when(name: str, arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> bool:
     """Whether `meta.dataguard.when` may name this."""
-    prefixed = "_" in name and role_of(name) != name and name.endswith(tuple(ROLES))
+    prefixed = "_" in name and role_of(name) != name and name.endswith((*ROLES, *COLUMNS_FOR_WHEN))
     return name in names_for_when(arguments, parameters) or prefixed
 
 

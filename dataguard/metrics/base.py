@@ -137,7 +137,7 @@ class Attention:
     def _without_pads(self, batch: Batch) -> npt.NDArray[np.uint8]:
         own = batch.column(self.column)
         attended = np.ones(len(own.values), np.uint8)
-        _clear_pads(own.values, own.offsets, self.pad, attended)
+        clear_pads(own.values, own.offsets, self.pad, attended)
         return frozen(attended)
 
 
@@ -155,7 +155,7 @@ class OfAttended(Metric):
 
 
 @kernel
-def _clear_pads(values, offsets, pad, attended):  # type: ignore[no-untyped-def]
+def clear_pads(values, offsets, pad, attended):  # type: ignore[no-untyped-def]
     """Write 0 over the runs of pad at both ends of every row; a row of nothing but pads loses them all."""
     for row in range(offsets.size - 1):
         start, stop = offsets[row], offsets[row + 1]

@@ -10,7 +10,7 @@ import polars as pl
 from dataguard.errors import SuiteError
 from dataguard.expectations.base import CannotJudge, Outcome
 from dataguard.expectations.columns_exist import ExpectColumnsToExist
-from dataguard.expectations.context import Context, MetricTable, ShardFacts
+from dataguard.expectations.context import Context, MetricTable, ShardFacts, columns_meant
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.metrics.base import Metric
@@ -125,21 +125,20 @@ def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut
     metrics = metrics_of(expectation, context)
     found: dict[int, str] = {}
     faults: list[str] = []
-    required = expectation.columns_read(context)
-    known: dict[tuple[int, int], tuple[str, str] | None] = {}
+    required, one_of = expectation.columns_read(context), expectation.one_column_of(context)
+    known: dict[tuple[int, int], ColumnFault | None] = {}
     for place, shard in enumerate(context.shards):
         if shard.fault is not None or not shard.rows:
             continue
         columns = id(shard.schema), id(shard.roles)  # the same objects for all shards of the same columns
         if columns not in known:
-            known[columns] = _column_fault(shard, required, metrics)
+            known[columns] = _column_fault(shard, required, one_of, metrics)
         fault = known[columns]
         if fault is not None:
-            role, text = fault
-            found[place] = text
-            declared = role in configured.when and role not in shard.roles
-            if not declared and not _has_owner(role, shard, suite, context):
-                faults.append(f"{shard.name} ({text})")
+            found[place] = fault.text
+            declared = fault.absent and fault.role in configured.when
+            if not declared and not _has_owner(fault, suite, context):
+                faults.append(f"{shard.name} ({fault.text})")
     if not found:
         return LeftOut()
     if not faults and len(found) == sum(shard.rows > 0 for shard in context.intact):
@@ -154,28 +153,51 @@ def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut
     return LeftOut(tuple(found), unjudged=Unjudged(missing, fix))
 
 
-def _has_owner(role: str, shard: ShardFacts, suite: Suite, context: Context) -> bool:
+@dataclass(frozen=True)
+class ColumnFault:
+    """A column that a shard lacks, or has in a type that cannot be read.
+
+    Args:
+        role: Of the column, or the name of several of which one is enough.
+        text: The fault in words.
+    """
+
+    role: str
+    text: str
+    absent: bool
+
+
+def _has_owner(fault: ColumnFault, suite: Suite, context: Context) -> bool:
     """Whether another verdict of the suite names the shard for this column."""
     judged = [each.expectation for each in suite.expectations if skipped(each, context) is None]
-    if role not in shard.roles:
-        return any(isinstance(each, ExpectColumnsToExist) and role in each.columns for each in judged)
-    return any(isinstance(each, ExpectDtypesToFit) and each.column == role for each in judged)
+    if fault.absent:
+        return any(isinstance(each, ExpectColumnsToExist) and fault.role in each.columns for each in judged)
+    return any(isinstance(each, ExpectDtypesToFit) and each.column == fault.role for each in judged)
 
 
-def _column_fault(shard: ShardFacts, required: Sequence[str], metrics: Sequence[Metric]) -> tuple[str, str] | None:
-    """Return the first role that a shard lacks, or has in a type that its metrics cannot read, and that in words."""
+def _column_fault(
+    shard: ShardFacts, required: Sequence[str], one_of: str | None, metrics: Sequence[Metric]
+) -> ColumnFault | None:
+    """Return the first column that a shard lacks, or has in a type that its metrics cannot read.
+
+    Args:
+        required: Roles that it must have.
+        one_of: The name of roles of which it must have one.
+    """
     readers: dict[str, list[Metric]] = {}
     for metric in metrics:
         for role in (*metric.reads(), *metric.may_read()):
             readers.setdefault(role, []).append(metric)
     for role in required:
         if role not in shard.roles:
-            return role, f"no column {role}"
+            return ColumnFault(role, f"no column {role}", absent=True)
+    if one_of is not None and not any(role in shard.roles for role in columns_meant(one_of)):
+        return ColumnFault(one_of, f"no column {' or '.join(columns_meant(one_of))}", absent=True)
     for role in sorted({*required, *readers} & set(shard.roles)):
         kind = shard.type_of(role)
         accepted = [metric.accepts(role, kind) for metric in readers.get(role, ()) if kind is not None]
         if not (all(accepted) if accepted else shard.can_read(role)):
-            return role, f"column {shard.roles[role]} is {kind}"
+            return ColumnFault(role, f"column {shard.roles[role]} is {kind}", absent=False)
     return None
 
 

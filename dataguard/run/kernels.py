@@ -21,7 +21,7 @@ from dataguard.metrics.base import Metric
 from dataguard.run.plan import metrics_of
 from dataguard.run.warm import warm
 from dataguard.shards.batch import frozen
-from dataguard.shards.roles import INPUT_IDS, ROLES
+from dataguard.shards.roles import INPUT_IDS, ROLES, TARGET_SPANS
 from dataguard.vocabulary.model import CharacterTable, Vocabulary
 
 PER_ROW = ("source", "text", "prompt_length")
@@ -108,11 +108,16 @@ def role_sets() -> Iterator[tuple[str, ...]]:
 def _types(roles: Iterable[str]) -> Iterator[dict[str, pa.DataType]]:
     """Yield the types that these columns may have: the ids and the others each narrow and wide."""
     for ids, rest in itertools.product(WIDTHS, repeat=2):
-        yield {role: pa.list_(ids if role == INPUT_IDS else rest) for role in roles}
+        yield {role: _column(role, ids if role == INPUT_IDS else rest) for role in roles}
+
+
+def _column(role: str, numbers: pa.DataType) -> pa.DataType:
+    """Return the type of a column of these numbers."""
+    return pa.list_(pa.list_(numbers) if role == TARGET_SPANS else numbers)
 
 
 def _shard(roles: Iterable[str]) -> ShardFacts:
-    schema = pa.schema([(role, pa.list_(pa.int32())) for role in roles])
+    schema = pa.schema([(role, _column(role, pa.int32())) for role in roles])
     return ShardFacts("a", layout="arrow_stream", schema=schema, roles={role: role for role in roles}, rows=1, tokens=1)
 
 

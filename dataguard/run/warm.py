@@ -16,7 +16,9 @@ from dataguard.metrics.base import Metric
 from dataguard.run.cache import cache_folder
 from dataguard.run.locks import locked
 from dataguard.shards.batch import Batch
+from dataguard.shards.roles import is_number_list
 
+SPANS = pa.list_(pa.list_(pa.int64()))
 PATIENCE = 1.0
 """Seconds after which the user is told why nothing seems to happen."""
 
@@ -28,7 +30,7 @@ def warm(
 
     Args:
         metrics: The metrics of a plan.
-        types: {role: Arrow type} of the shards, only roles that hold lists of whole numbers.
+        types: {role: Arrow type} of the shards, only roles that hold lists of whole numbers or of spans.
         note: Told once when compiling takes more than a second.
     """
     timer = threading.Timer(
@@ -39,7 +41,7 @@ def warm(
     try:
         with _alone():
             for wide in {frozenset(_seen_by_kernels(each).items()) for each in types}:
-                one_row = {role: pa.array([[1]], pa.list_(kind)) for role, kind in wide}
+                one_row = {role: pa.array([[[0, 1]] if kind == SPANS else [1]], kind) for role, kind in wide}
                 batch = Batch(one_row, 1)
                 for metric in metrics:
                     if metric.can_compute({role: array.type for role, array in one_row.items()}):
@@ -49,9 +51,10 @@ def warm(
 
 
 def _seen_by_kernels(types: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
-    """Return the type that kernels see each column as: int32, or int64 for what needs it."""
+    """Return the type that kernels see each column as: int32, or int64 for what needs it; spans are always int64."""
     wide = (pa.int64(), pa.uint64(), pa.uint32())
-    return {role: pa.int64() if kind.value_type in wide else pa.int32() for role, kind in types.items()}
+    narrow_or_wide = {role: pa.int64() if kind.value_type in wide else pa.int32() for role, kind in types.items()}
+    return {role: pa.list_(kind) if is_number_list(types[role]) else SPANS for role, kind in narrow_or_wide.items()}
 
 
 @contextmanager

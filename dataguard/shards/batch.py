@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from dataguard.errors import ShardFault
-from dataguard.shards.roles import ATTENTION_MASK, companion, is_list, is_number
+from dataguard.shards.roles import ATTENTION_MASK, companion, is_list, is_number, is_span_list
 
 Offsets = npt.NDArray[np.int64]
 Values = npt.NDArray[np.signedinteger[Any]]
@@ -142,6 +142,57 @@ def _rounded(flat: pa.Array) -> Values:
     return np.where(np.trunc(numbers) == numbers, clipped, NOT_WHOLE).astype(np.int32)
 
 
+@dataclass(frozen=True)
+class SpanColumn:
+    """Rows of spans, [start, end).
+
+    Args:
+        starts, ends: Every row's spans, joined. Shape (S,), int64; -1 and 0 where one is null or no pair of numbers.
+        offsets: Row r owns starts[offsets[r]:offsets[r + 1]]. Shape (R + 1,), int64, from 0. A null row owns nothing.
+        there: False where the row is null. Shape (R,), bool.
+    """
+
+    starts: Offsets
+    ends: Offsets
+    offsets: Offsets
+    there: npt.NDArray[np.bool_]
+
+
+def span_column(array: pa.Array) -> SpanColumn:
+    """Return a list column of any layout, of pairs of numbers in any layout or of {start, end}, as flat numbers.
+
+    Raises:
+        ShardFault: `unsupported_layout`: the column's rows are no lists of spans, or its views are too many.
+    """
+    if not is_span_list(array.type):
+        raise ShardFault("unsupported_layout", f"a column of {array.type} holds no spans")
+    lengths = _lengths(array)
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    flat = _flat_views(array, lengths) if _is_view(array.type) else array.flatten()
+    starts, ends = np.full(len(flat), -1, np.int64), np.zeros(len(flat), np.int64)
+    whole, pairs = _pairs(flat)
+    (starts[whole], one), (ends[whole], other) = (scalar_column(each) for each in pairs)
+    broken = np.flatnonzero(whole)[~(one & other)]
+    starts[broken], ends[broken] = -1, 0
+    return SpanColumn(frozen(starts), frozen(ends), frozen(offsets), frozen(~_is_null(array)))
+
+
+def _pairs(spans: pa.Array) -> tuple[npt.NDArray[np.bool_], tuple[pa.Array, pa.Array]]:
+    """Return which spans are pairs, and the first and second number of each of those."""
+    whole = ~_is_null(spans)
+    if pa.types.is_struct(spans.type):
+        there = spans.filter(pa.array(whole))
+        return whole, (there.field("start"), there.field("end"))
+    if pa.types.is_null(spans.type):
+        return whole, (spans.slice(0, 0), spans.slice(0, 0))
+    whole &= _lengths(spans) == 2  # a pair
+    if pa.types.is_fixed_size_list(spans.type):
+        starts = (np.arange(len(spans)) + spans.offset) * spans.type.list_size
+    else:
+        starts = spans.offsets.to_numpy(zero_copy_only=False)[: len(spans)].astype(np.int64)
+    return whole, (spans.values.take(pa.array(starts[whole])), spans.values.take(pa.array(starts[whole] + 1)))
+
+
 def scalar_column(array: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return a column of whole numbers as `Batch.scalars` does."""
     if not is_number(array.type):
@@ -191,6 +242,10 @@ class Batch:
             ShardFault: `unsupported_layout`: the column holds no whole numbers.
         """
         return self.once(("scalars", role), lambda: scalar_column(self._arrays[role]))
+
+    def spans(self, role: str) -> SpanColumn:
+        """Return the column of a role that holds spans (`span_column`)."""
+        return self.once(("spans", role), lambda: span_column(self._arrays[role]))
 
     def beside(self, column: str, role: str) -> tuple[Values, npt.NDArray[np.bool_]]:
         """Return the values of `column`'s companion, laid out by `column`'s own offsets.

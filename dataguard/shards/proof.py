@@ -97,10 +97,19 @@ def _refuse_values_without_bytes(column: pa.Array, what: str) -> None:
         if spelled > max(_FEW_VALUES, _MOST_REPEATS * values):
             detail = f"its list views spell out {spelled:,} values, and {values:,} are there"
             raise ShardFault("unsupported_layout", f"{what}: {detail}")
-    if pa.types.is_null(kind.value_type):
+    if _takes_no_bytes(kind.value_type):
         values = len(column.flatten())
         if values > max(_ROWS_WITHOUT_BYTES, 8 * column.get_total_buffer_size()):
             raise ShardFault("corrupt", f"{what}: it claims {values:,} values that have no bytes")
+
+
+def _takes_no_bytes(kind: pa.DataType) -> bool:
+    """Whether values of a type lie nowhere in a file, however many there are."""
+    if pa.types.is_fixed_size_list(kind):
+        return kind.list_size == 0 or _takes_no_bytes(kind.value_type)
+    if pa.types.is_struct(kind):
+        return all(_takes_no_bytes(field.type) for field in kind)
+    return bool(pa.types.is_null(kind))
 
 
 def in_file_order(names: Sequence[str], columns: Sequence[str] | None) -> list[str]:

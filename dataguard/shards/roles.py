@@ -13,15 +13,17 @@ PER_TOKEN = (ATTENTION_MASK, LABELS, "position_ids", "document_ids", "loss_mask"
 """Roles with one value for each token, beside input_ids itself."""
 BOUNDARIES = ("cu_seqlens", "seq_lengths")
 """Roles that say where the documents of a row begin, or how long they are."""
+PROMPT_IDS, PROMPT_LENGTH, TARGET_SPANS = "prompt_ids", "prompt_length", "target_spans"
+PROMPT = (PROMPT_LENGTH, PROMPT_IDS)
+"""Roles that say which tokens a row begins with are its prompt."""
 ROLES = (
     INPUT_IDS,
     *PER_TOKEN,
     *BOUNDARIES,
     "source",
     "text",
-    "prompt_ids",
-    "prompt_length",
-    "target_spans",
+    *PROMPT,
+    TARGET_SPANS,
 )
 USUAL_NAMES = ("tokens", "token_ids", "ids")
 """Names that are taken as input_ids where nothing is called so."""
@@ -78,6 +80,16 @@ def is_number_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(inner) or pa.types.is_boolean(inner) or pa.types.is_null(inner))
 
 
+def is_span_list(kind: pa.DataType) -> bool:
+    """Whether a column's rows are lists of spans: of pairs of whole numbers, or of {start, end}."""
+    if not is_list(kind):
+        return False
+    inner = kind.value_type
+    if pa.types.is_struct(inner):
+        return sorted(field.name for field in inner) == ["end", "start"] and all(is_number(each.type) for each in inner)
+    return is_number_list(inner) or pa.types.is_null(inner)
+
+
 def is_number(kind: pa.DataType) -> bool:
     """Whether a column has one whole number a row, or nothing but nulls."""
     return bool(pa.types.is_integer(kind) or pa.types.is_null(kind))
@@ -114,7 +126,7 @@ def resolve(schema: pa.Schema, mapped: Mapping[str, str]) -> dict[str, str]:
         if usual or len(candidates) == 1:
             found[INPUT_IDS] = (usual or candidates)[0]
     ids = found.get(INPUT_IDS, INPUT_IDS)
-    for role in (*PER_TOKEN, *BOUNDARIES) if ids != INPUT_IDS else ():
+    for role in (*PER_TOKEN, *BOUNDARIES, *PROMPT, TARGET_SPANS) if ids != INPUT_IDS else ():
         beside = companion(ids, role)
         if role not in mapped and beside in names:
             found[role] = beside

@@ -38,6 +38,8 @@ JUDGED: dict[str, dict[str, Any]] = {
     "expect_no_eos_inside_documents": {"packed": False},
     "expect_attention_mask_to_be_binary": {},
     "expect_padding_to_be_ignored_in_labels": {},
+    "expect_prompt_to_be_ignored_in_labels": {},
+    "expect_prompt_to_be_prefix": {},
     "expect_labels_not_to_cross_documents": {},
     "expect_metric_to_be_between": {"metric": "content_tokens", "min_value": 2, "max_value": 3},
     "expect_rows_not_to_be_periodic": {"max_repeats": 2},
@@ -87,10 +89,13 @@ def ugly(draw: st.DrawFn) -> tuple[dict[str, list[Any]], pa.Table]:
         place = draw(st.integers(0, size - 1))
         if ids[place]:
             ids[place] = [*ids[place][:-1], None]
+    prompts = [draw(st.one_of(st.none(), st.lists(IDS, max_size=3), st.just((each or [])[:2]))) for each in ids]
+    lengths = [draw(st.one_of(st.none(), st.integers(-1, 4))) for _ in range(size)]
     sources = [draw(st.sampled_from(["web", "code", None])) for _ in range(size)]
     kind = draw(st.sampled_from([pa.int32(), pa.int64()]))
     arrays = {role: list_array(cells, kind if role == "input_ids" else pa.int64()) for role, cells in rows.items()}
-    return rows, pa.table({**arrays, "source": pa.array(sources, pa.string())})
+    told = {"prompt_ids": list_array(prompts, kind), "prompt_length": pa.array(lengths, pa.int32())}
+    return rows, pa.table({**arrays, **told, "source": pa.array(sources, pa.string())})
 
 
 @examples(25)
@@ -135,6 +140,7 @@ def test_no_type_stops_a_judgement(kind: pa.DataType):
             "input_ids": list_array([[None, None], [], None], kind),
             "attention_mask": list_array([[None, None], [], None], pa.null()),
             "labels": list_array([[None, None], [], None], kind),
+            "prompt_ids": list_array([[None, None], [], None], kind),
         }
     )
     results = judge_all(table)
@@ -144,7 +150,7 @@ def test_no_type_stops_a_judgement(kind: pa.DataType):
 
 
 def test_a_table_without_rows_holds():
-    table = pa.table({name: list_array([]) for name in ("input_ids", "attention_mask", "labels")})
+    table = pa.table({name: list_array([]) for name in ("input_ids", "attention_mask", "labels", "prompt_ids")})
     assert all(result.success and result.element_count == 0 for result in judge_all(table).values())
 
 
