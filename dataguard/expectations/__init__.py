@@ -10,6 +10,7 @@ from dataguard.expectations.boundaries_consistent import ExpectDocumentBoundarie
 from dataguard.expectations.columns_exist import ExpectColumnsToExist
 from dataguard.expectations.digit_runs import ExpectDigitRunsToBeBelow
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
+from dataguard.expectations.encoding_plausible import ExpectTokenEncodingToBePlausible
 from dataguard.expectations.eos_at_ends import ExpectEosAtDocumentEnds
 from dataguard.expectations.eos_supervised import ExpectEosToBeSupervised
 from dataguard.expectations.epoch_orders_differ import ExpectEpochOrdersToDiffer
@@ -70,6 +71,7 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectRowTokenShareToBeBelow,
         ExpectTokenIdsToBeInVocabulary,
         ExpectTokenIdsToBeAssigned,
+        ExpectTokenEncodingToBePlausible,
         ExpectUnknownTokenFractionToBeBelow,
         ExpectRowsToContainTokens,
         ExpectBosAtDocumentStarts,
