@@ -48,6 +48,8 @@ from dataguard.expectations.supervised_tokens import ExpectSupervisedTokensToBeB
 from dataguard.expectations.symbol_fraction import ExpectSymbolFractionToBeBelow
 from dataguard.expectations.token_ids_assigned import ExpectTokenIdsToBeAssigned
 from dataguard.expectations.token_ids_in_vocabulary import ExpectTokenIdsToBeInVocabulary
+from dataguard.expectations.tokenizer_fits import ExpectTokenizerToFitModel
+from dataguard.expectations.tokenizer_matches import ExpectTokenizerToMatchDataset
 from dataguard.expectations.truncation import ExpectTruncationToBeConsistentAcrossSources
 from dataguard.expectations.unknown_tokens import ExpectUnknownTokenFractionToBeBelow
 from dataguard.expectations.worker_seeds_differ import ExpectWorkerSeedsToDiffer
@@ -77,6 +79,8 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectBosAtDocumentStarts,
         ExpectEosAtDocumentEnds,
         ExpectNoEosInsideDocuments,
+        ExpectTokenizerToMatchDataset,
+        ExpectTokenizerToFitModel,
         ExpectTruncationToBeConsistentAcrossSources,
         ExpectPaddingSideToBe,
         ExpectPaddingToBeContiguous,

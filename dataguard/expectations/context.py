@@ -33,6 +33,7 @@ class ShardFacts:
         rows, tokens: How many it has; 0 where it is not intact.
         digest: Of the file's bytes, where it was taken.
         misnamed: Its name says another layout than its content has.
+        tokenizer: The fingerprint of the tokenizer that its rows were made with, where the shard or dataset_info.json says it.
     """
 
     name: str
@@ -44,6 +45,7 @@ class ShardFacts:
     tokens: int = 0
     digest: str | None = None
     misnamed: bool = False
+    tokenizer: str | None = None
 
     def type_of(self, role: str) -> pa.DataType | None:
         """Return the Arrow type of the column that plays a role; None where there is none."""

@@ -46,7 +46,9 @@ class ExpectTokenEncodingToBePlausible(Expectation):
         "packed_width",
         "unsigned_ignore_index",
     )
-    fix: ClassVar[str] = "read the tokens with the type and byte order they were written with, and write the shard again"
+    fix: ClassVar[str] = (
+        "read the tokens with the type and byte order they were written with, and write the shard again"
+    )
 
     min_tokens: Annotated[int, Field(ge=2)] = 6
 
@@ -92,7 +94,9 @@ class ExpectTokenEncodingToBePlausible(Expectation):
         all_outside = (outside >= MOST * tokens) & (outsiders >= FEW_VALUES)
         some_outside = (outside >= SOME * tokens) & (outsiders >= MANY_VALUES)
         in_other_order = (pl.col("swapped") >= MOST * outside) & (all_outside | some_outside)
-        low_bytes = (low >= QUARTER * tokens) & (pl.col("high") <= QUARTER * low) & (_different("low_values") >= MANY_VALUES)
+        low_bytes = (
+            (low >= QUARTER * tokens) & (pl.col("high") <= QUARTER * low) & (_different("low_values") >= MANY_VALUES)
+        )
         return first_reason(
             (
                 (pl.col("span") >= HALF * tokens)
