@@ -15,6 +15,7 @@ from dataguard.expectations.eos_at_ends import ExpectEosAtDocumentEnds
 from dataguard.expectations.eos_supervised import ExpectEosToBeSupervised
 from dataguard.expectations.epoch_orders_differ import ExpectEpochOrdersToDiffer
 from dataguard.expectations.equal_lengths import ExpectColumnsToHaveEqualLengths
+from dataguard.expectations.ids_match_text import ExpectIdsToMatchText
 from dataguard.expectations.labels_align import ExpectLabelsToAlignWithInputIds
 from dataguard.expectations.labels_in_vocabulary import ExpectLabelsToBeInVocabulary
 from dataguard.expectations.labels_not_crossing import ExpectLabelsNotToCrossDocuments
@@ -75,6 +76,7 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectTokenIdsToBeAssigned,
         ExpectTokenEncodingToBePlausible,
         ExpectUnknownTokenFractionToBeBelow,
+        ExpectIdsToMatchText,
         ExpectRowsToContainTokens,
         ExpectBosAtDocumentStarts,
         ExpectEosAtDocumentEnds,

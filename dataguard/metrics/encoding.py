@@ -114,13 +114,19 @@ def is_packed(value, limit):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def is_half(token, largest):  # type: ignore[no-untyped-def]
+    """Whether a number may be the high half of an id: 0 to `largest`, or nothing but a sign."""
+    return 0 <= token <= largest or token in (-1, 0xFFFF)
+
+
+@kernel
 def halves(own, largest, numbers, row):  # type: ignore[no-untyped-def]
-    """Count a row's high halves (0 to `largest`, -1 and 65535) by the parity of their place; numbers[1:4, row] are written."""
+    """Count a row's high halves by the parity of their place; numbers[1:4, row] are written."""
     begin, last = -1, -1
     varied = False
     for place in range(own.size):
         token = np.int64(own[place])
-        if not ((0 <= token <= largest) or token == -1 or token == 0xFFFF):
+        if not is_half(token, largest):
             if begin < 0:
                 begin = place
             varied = varied or token != np.int64(own[begin])
@@ -129,8 +135,7 @@ def halves(own, largest, numbers, row):  # type: ignore[no-untyped-def]
         return
     numbers[1, row] = last - begin + 1
     for place in range(begin, last + 1):
-        token = np.int64(own[place])
-        if (0 <= token <= largest) or token == -1 or token == 0xFFFF:
+        if is_half(np.int64(own[place]), largest):
             numbers[3 - (place - begin) % 2, row] += 1
 
 
@@ -154,14 +159,14 @@ def outsiders(own, limit, numbers, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def low_bytes(own, limit, numbers, row):  # type: ignore[no-untyped-def]
+def low_bytes(own, numbers, row):  # type: ignore[no-untyped-def]
     """Count a row's ids with a low byte below 4, and those below 1,024; numbers[4:6, row] are written. Returns their bits."""
     seen = np.int64(0)
     for place in range(own.size):
         token = np.int64(own[place])
         if token == 0:
             continue
-        numbers[5, row] += 0 < token < 1024  # noqa: PLR2004
+        numbers[5, row] += 0 < token < 1024
         if token & 0xFC == 0:
             numbers[4, row] += 1
             seen |= bit_of(token)
@@ -198,4 +203,4 @@ def signs(values, offsets, high_bits, limit, min_tokens, numbers):  # type: igno
             numbers[13, row] = outsiders(own, limit, numbers, row)
         if whole.size >= min_tokens and (is_outside or low * _FEW_IN_LOW >= own.size):
             halves(own, largest_half, numbers, row)
-            numbers[12, row] = low_bytes(own, limit, numbers, row)
+            numbers[12, row] = low_bytes(own, numbers, row)

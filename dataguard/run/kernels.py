@@ -22,10 +22,14 @@ from dataguard.run.plan import metrics_of
 from dataguard.run.warm import warm
 from dataguard.shards.batch import frozen
 from dataguard.shards.roles import INPUT_IDS, ROLES
+from dataguard.vocabulary.encoder import Encoder
 from dataguard.vocabulary.model import CharacterTable, Vocabulary
 
-PER_ROW = ("source", "text", "prompt_length")
-"""Roles that hold no list of numbers."""
+PER_ROW = ("source", "prompt_length")
+"""Roles that hold no list of numbers, and no text."""
+TEXT = "text"
+EMPTY_TOKENIZER = {"version": "1.0", "model": {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}}
+"""A tokenizer.json that knows no word."""
 WIDTHS = (pa.int32(), pa.int64())
 """What kernels see ids as."""
 
@@ -108,7 +112,8 @@ def role_sets() -> Iterator[tuple[str, ...]]:
 def _types(roles: Iterable[str]) -> Iterator[dict[str, pa.DataType]]:
     """Yield the types that these columns may have: the ids and the others each narrow and wide."""
     for ids, rest in itertools.product(WIDTHS, repeat=2):
-        yield {role: pa.list_(ids if role == INPUT_IDS else rest) for role in roles}
+        lists = {role: pa.list_(ids if role == INPUT_IDS else rest) for role in roles}
+        yield {**lists, **{role: pa.string() for role in roles if role == TEXT}}
 
 
 def _shard(roles: Iterable[str]) -> ShardFacts:
@@ -121,7 +126,9 @@ def vocabularies() -> Iterator[Vocabulary]:
     table = CharacterTable("warm", frozen(np.frombuffer(b"abcdefgh", np.uint8)), frozen(np.arange(9, dtype=np.int64)))
     ids = {"pad": 0, "bos": 1, "eos": 2, "unk": 3}
     whole = {"size": 8, "base_size": 4, "embedding_rows": 8, "characters": table, "special": ids}
-    yield Vocabulary(**whole, **ids, reserved=frozenset({6}), unassigned=frozenset({7}))  # type: ignore[arg-type]
+    encoder = Encoder("warm", lambda: EMPTY_TOKENIZER, lambda: "warm")
+    known = {**whole, **ids, "encoder": encoder, "reserved": frozenset({6}), "unassigned": frozenset({7})}
+    yield Vocabulary(**known)  # type: ignore[arg-type]
     yield Vocabulary(**whole, **{**ids, "pad": 2})  # type: ignore[arg-type]
     yield Vocabulary()
 

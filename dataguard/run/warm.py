@@ -16,7 +16,10 @@ from dataguard.metrics.base import Metric
 from dataguard.run.cache import cache_folder
 from dataguard.run.locks import locked
 from dataguard.shards.batch import Batch
+from dataguard.shards.roles import is_number_list, is_text
 
+NO_ID = (1 << 31) - 1
+"""No text has it: so kernels that run where ids and text differ are compiled too."""
 PATIENCE = 1.0
 """Seconds after which the user is told why nothing seems to happen."""
 
@@ -28,7 +31,7 @@ def warm(
 
     Args:
         metrics: The metrics of a plan.
-        types: {role: Arrow type} of the shards, only roles that hold lists of whole numbers.
+        types: {role: Arrow type} of the shards, only roles that hold lists of whole numbers, or text.
         note: Told once when compiling takes more than a second.
     """
     timer = threading.Timer(
@@ -39,7 +42,7 @@ def warm(
     try:
         with _alone():
             for wide in {frozenset(_seen_by_kernels(each).items()) for each in types}:
-                one_row = {role: pa.array([[1]], pa.list_(kind)) for role, kind in wide}
+                one_row = {role: pa.array(["a"] if is_text(kind) else [[1, NO_ID]], kind) for role, kind in wide}
                 batch = Batch(one_row, 1)
                 for metric in metrics:
                     if metric.can_compute({role: array.type for role, array in one_row.items()}):
@@ -48,10 +51,18 @@ def warm(
         timer.cancel()
 
 
+def is_seen(kind: pa.DataType) -> bool:
+    """Whether kernels may be given a column of this type."""
+    return is_number_list(kind) or is_text(kind)
+
+
 def _seen_by_kernels(types: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
-    """Return the type that kernels see each column as: int32, or int64 for what needs it."""
+    """Return the type that kernels see each column as: lists of int32, or of int64 for what needs it; text is text."""
     wide = (pa.int64(), pa.uint64(), pa.uint32())
-    return {role: pa.int64() if kind.value_type in wide else pa.int32() for role, kind in types.items()}
+    return {
+        role: pa.string() if is_text(kind) else pa.list_(pa.int64() if kind.value_type in wide else pa.int32())
+        for role, kind in types.items()
+    }
 
 
 @contextmanager

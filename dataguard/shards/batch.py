@@ -192,6 +192,10 @@ class Batch:
         """
         return self.once(("scalars", role), lambda: scalar_column(self._arrays[role]))
 
+    def texts(self, role: str) -> pa.Array:
+        """Return the text that a column has for each row. Shape (R,), large_string."""
+        return self.once(("texts", role), lambda: self._arrays[role].cast(pa.large_string()))
+
     def beside(self, column: str, role: str) -> tuple[Values, npt.NDArray[np.bool_]]:
         """Return the values of `column`'s companion, laid out by `column`'s own offsets.
 

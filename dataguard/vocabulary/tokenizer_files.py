@@ -75,6 +75,14 @@ def read_tokenizer_files(path: Path) -> TokenizerFiles:
     return TokenizerFiles(read_object(path, what="the tokenizer"), path.name, {}, {}, path)
 
 
+def whole_file(path: Path) -> Path | None:
+    """Return the tokenizer.json (whatever its name) of a tokenizer's folder or file; None where it has none."""
+    if path.is_dir() or path.name == CONFIG:
+        whole = (path if path.is_dir() else path.parent) / WHOLE
+        return whole if whole.is_file() else None
+    return None if path.suffix in {".model", ".tiktoken", ".txt"} else path
+
+
 def _of_folder(folder: Path) -> TokenizerFiles:
     if (folder / WHOLE).is_file():
         document = read_object(folder / WHOLE, what="the tokenizer")

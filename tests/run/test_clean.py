@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import dataguard
 from dataguard.errors import OutputError, UsageError
-from dataguard.shards.hf import TOKENIZER
 from dataguard.shards.form import batches_of, form_of
+from dataguard.shards.hf import TOKENIZER
 from dataguard.shards.model import Shard
 from dataguard.shards.opening import open_shard
 from tests.builders import byte_tokenizer
