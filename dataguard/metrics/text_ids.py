@@ -218,15 +218,42 @@ def best_begin(own, text, place, gram, grams, places):  # type: ignore[no-untype
 
 
 @kernel
-def few_equal(own, text):  # type: ignore[no-untyped-def]
-    """Return the most ids of a row of fewer than GRAM that agree at one place of the text, one by one."""
-    most = 0
-    for there in range(1 - own.size, text.size):
-        equal = 0
-        for place in range(own.size):
-            equal += 0 <= there + place < text.size and own[place] == text[there + place]
-        most = max(most, equal)
-    return most
+def agreeing(own, text, place, there, count):  # type: ignore[no-untyped-def]
+    """Return how many of `count` ids agree one by one from these places on; a text has none before its begin or behind its end."""
+    equal = 0
+    for more in range(count):
+        equal += 0 <= there + more < text.size and own[place + more] == text[there + more]
+    return equal
+
+
+@kernel
+def most_agreeing(own, text, place, least, most):  # type: ignore[no-untyped-def]
+    """Return how many ids of the row from `place` on agree one by one, at the place of the text in [least, most) where most do."""
+    equal = 0
+    for there in range(least, most):
+        equal = max(equal, agreeing(own, text, place, there, own.size - place))
+    return equal
+
+
+@kernel
+def way_on(own, text, place, there, is_begun, own_grams, grams, places):  # type: ignore[no-untyped-def]
+    """Return the nearest place to go on: ids of the row to skip, and the place of the text; -1 and -1 where there is none.
+
+    The nearest is where fewest ids are skipped, of the row or of the text; of the text none counts before the row has begun.
+    """
+    least, skip, found = own.size - place + 1, -1, -1
+    for more in range(min(REACH, own_grams.size - place)):
+        if more >= least:
+            break
+        if is_begun:
+            entry = first_at(own_grams[place + more], there, grams, places)
+            begin = places[entry] if entry >= 0 else -1
+            price = max(more, begin - there)
+        else:
+            begin, price = best_begin(own, text, place + more, own_grams[place + more], grams, places), more
+        if begin >= 0 and price < least:
+            least, skip, found = price, more, begin
+    return skip, found
 
 
 @kernel
@@ -237,7 +264,7 @@ def walk(own, text, own_grams, grams, places):  # type: ignore[no-untyped-def]
     where each stands.
     """
     if own.size < GRAM:
-        equal = few_equal(own, text)
+        equal = most_agreeing(own, text, 0, 1 - own.size, text.size)
         return equal, own.size - equal, 0
     equal = run_of(own, text, 0, 0)
     is_begun = equal >= GRAM
@@ -245,34 +272,21 @@ def walk(own, text, own_grams, grams, places):  # type: ignore[no-untyped-def]
         equal = 0
     other, first, place, there = 0, -1, equal, equal
     while place < own.size:
-        cost, skip, found = own.size - place + 1, -1, -1
-        for more in range(min(REACH, own_grams.size - place)):
-            if more >= cost:
-                break
-            gram = own_grams[place + more]
-            if is_begun:
-                entry = first_at(gram, there, grams, places)
-                begin = places[entry] if entry >= 0 else -1
-                price = max(more, begin - there)
-            else:
-                begin, price = best_begin(own, text, place + more, gram, grams, places), more
-            if begin >= 0 and price < cost:
-                cost, skip, found = price, more, begin
-        if first < 0:
-            first = place
+        skip, found = way_on(own, text, place, there, is_begun, own_grams, grams, places)
         if skip >= 0:
-            other += cost
-            place, there, is_begun = place + skip, found, True
-            length = run_of(own, text, place, there)
-            equal, place, there = equal + length, place + length, there + length
-        elif own_grams.size > place:
-            step = min(REACH, own_grams.size - place)
-            other, place = other + step, place + step
-        else:
-            for more in range(own.size - place):
-                agrees = there + more < text.size and own[place + more] == text[there + more]
-                equal, other = equal + agrees, other + (not agrees)
-            break
-    if other == 0:
-        first = -1
+            passed = max(skip, found - there) if is_begun else skip
+            paired = min(skip, found - there) if is_begun else skip  # what the walk has passed is not met again
+            agree = agreeing(own, text, place + skip - paired, found - paired, paired)
+            if first < 0 and passed > agree:
+                first = place
+                while not is_begun and agreeing(own, text, first, found - skip + first, 1):
+                    first += 1
+            length = run_of(own, text, place + skip, found)
+            equal, other = equal + agree + length, other + passed - agree
+            place, there, is_begun = place + skip + length, found + length, True
+            continue
+        first = place if first < 0 else first
+        rest = min(REACH, own.size - place)
+        agree = most_agreeing(own, text, place, there, there + REACH) if is_begun and place + rest == own.size else 0
+        equal, other, place = equal + agree, other + rest - agree, place + rest
     return equal, other, first
