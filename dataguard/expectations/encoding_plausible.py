@@ -108,7 +108,7 @@ class ExpectTokenEncodingToBePlausible(Expectation):
             (enough & (in_other_order | low_bytes), "byte_order"),
             ((pl.col("wrapped") > 0) & (pl.col("wrapped") >= HALF * pl.col("negative")), "wrapped_uint16"),
             (is_narrow & (tokens > 0), "wrapped_uint16"),
-            (enough & (pl.col("packed") >= HALF * tokens), "packed_width"),
+            ((2 * tokens >= self.min_tokens) & (pl.col("packed") >= HALF * tokens), "packed_width"),
             ((pl.col("ignored") > 0) & (pl.col("ignored") >= HALF * outside), "unsigned_ignore_index"),
         )
 

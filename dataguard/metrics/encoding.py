@@ -14,6 +14,8 @@ from dataguard.shards.batch import Batch
 
 NO_VOCABULARY = 1 << 20
 """Ids that a vocabulary of which nothing is known has at most: the largest tokenizers have a few hundred thousand."""
+USUAL_HALF = 3
+"""The largest high half of such ids: few vocabularies have more than 262,144."""
 LEAST_WRAPPED = -1024
 """Negative ids above it are sentinels of somebody (-1, -100, -200), not ids that lost their sign."""
 _INT64_MAX = np.iinfo(np.int64).max
@@ -66,8 +68,11 @@ class EncodingSigns(Metric):
     def compute(self, batch: Batch) -> Numbers:
         column = batch.column(self.column)
         numbers = np.zeros((len(self.gives), batch.rows), np.int64)
-        limit = NO_VOCABULARY if self.limit is None else self.limit
-        signs(column.values, column.offsets, as_value(column.values, 0xFC), limit, self.min_tokens, numbers)
+        limit, largest_half = (
+            (NO_VOCABULARY, USUAL_HALF) if self.limit is None else (self.limit, (self.limit - 1) >> 16)
+        )
+        high_bits = as_value(column.values, 0xFC)
+        signs(column.values, column.offsets, high_bits, limit, largest_half, self.min_tokens, numbers)
         return dict(zip(self.gives, numbers, strict=True))
 
 
@@ -174,13 +179,13 @@ def low_bytes(own, numbers, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def signs(values, offsets, high_bits, limit, min_tokens, numbers):  # type: ignore[no-untyped-def]
+def signs(values, offsets, high_bits, limit, largest_half, min_tokens, numbers):  # type: ignore[no-untyped-def]
     """Look for signs in every row. numbers, shape (14, R), zeros, in the order of `EncodingSigns.gives`.
 
     high_bits: those of a low byte that is 4 or more, in the values' type.
     Most rows are done after a first loop that has no branches.
     """
-    largest_half, nothing = (limit - 1) >> 16, high_bits ^ high_bits
+    nothing = high_bits ^ high_bits
     for row in range(offsets.size - 1):
         whole = values[offsets[row] : offsets[row + 1]]
         begin, end = 0, whole.size

@@ -65,7 +65,7 @@ class Encoder:
 
         try:
             with _refusals():
-                tokenizer = Tokenizer.from_str(json.dumps(self.read()))
+                tokenizer = Tokenizer.from_str(json.dumps(_whole(self.read())))
                 tokenizer.no_truncation()
                 tokenizer.no_padding()
         except (CannotEncode, VocabularyError) as error:
@@ -107,6 +107,13 @@ class Encoder:
         for (place, _), each in zip(waiting, encoded, strict=True):
             if (own := parts[place]) is not None:
                 own.append(np.array(each.ids, np.int64))
+
+
+def _whole(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tokenizer.json whose added tokens say all that `tokenizers` asks of them: those of other files may not."""
+    added = document.get("added_tokens") or []
+    usual = {"single_word": False, "lstrip": False, "rstrip": False}
+    return {**document, "added_tokens": [{**usual, "normalized": not each.get("special"), **each} for each in added]}
 
 
 @contextmanager

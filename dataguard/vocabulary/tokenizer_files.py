@@ -25,6 +25,8 @@ WHOLE, CONFIG, SPECIAL_MAP, ADDED = (
 VOCAB_JSON, MERGES, VOCAB_TXT = "vocab.json", "merges.txt", "vocab.txt"
 KNOWN = (WHOLE, CONFIG, SPECIAL_MAP, ADDED, VOCAB_JSON, MERGES, VOCAB_TXT)
 """Every file that is read of a tokenizer's folder."""
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+"""How an added token is looked for in a text."""
 CONVERT = 'save it as tokenizer.json: AutoTokenizer.from_pretrained("FOLDER").save_pretrained("OTHER") in transformers'
 
 
@@ -135,7 +137,10 @@ def _of_config(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(listed, dict):
         return []
     return [
-        {"id": int(number), "content": token["content"], "special": token.get("special") is True}
+        {
+            **{key: token[key] for key in FLAGS if type(token.get(key)) is bool},
+            **{"id": int(number), "content": token["content"], "special": token.get("special") is True},
+        }
         for number, token in listed.items()
         if re.fullmatch("[0-9]{1,18}", number) and isinstance(token, dict) and isinstance(token.get("content"), str)
     ]

@@ -53,6 +53,7 @@ def by_hand(own: list[int], text: list[int]) -> tuple[int, int, int]:
     """Walk as `metrics/text_ids.py` says, by looking everywhere."""
     if any(text[start : start + len(own)] == own for start in range(len(text) + 1)):
         return len(own), 0, -1
+
     def agreeing(place: int, there: int, count: int) -> int:
         spots = [(place + each, there + each) for each in range(count)]
         return sum(0 <= spot < len(text) and own[each] == text[spot] for each, spot in spots)
