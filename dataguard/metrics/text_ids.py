@@ -219,7 +219,7 @@ def best_begin(own, text, place, gram, grams, places):  # type: ignore[no-untype
 
 @kernel
 def agreeing(own, text, place, there, count):  # type: ignore[no-untyped-def]
-    """Return how many of `count` ids agree one by one from these places on; a text has none before its begin or behind its end."""
+    """Return how many of `count` ids agree one by one from these places on; outside a text nothing does."""
     equal = 0
     for more in range(count):
         equal += 0 <= there + more < text.size and own[place + more] == text[there + more]
@@ -228,7 +228,7 @@ def agreeing(own, text, place, there, count):  # type: ignore[no-untyped-def]
 
 @kernel
 def most_agreeing(own, text, place, least, most):  # type: ignore[no-untyped-def]
-    """Return how many ids of the row from `place` on agree one by one, at the place of the text in [least, most) where most do."""
+    """Return how many ids of the row from `place` on agree one by one, where most do among [least, most) of the text."""
     equal = 0
     for there in range(least, most):
         equal = max(equal, agreeing(own, text, place, there, own.size - place))

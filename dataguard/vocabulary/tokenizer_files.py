@@ -139,7 +139,9 @@ def _of_config(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             **{key: token[key] for key in FLAGS if type(token.get(key)) is bool},
-            **{"id": int(number), "content": token["content"], "special": token.get("special") is True},
+            "id": int(number),
+            "content": token["content"],
+            "special": token.get("special") is True,
         }
         for number, token in listed.items()
         if re.fullmatch("[0-9]{1,18}", number) and isinstance(token, dict) and isinstance(token.get("content"), str)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -49,57 +50,59 @@ def compared(row: list[int], text: str | None, **columns: Any) -> dict[str, Any]
     return found
 
 
+def agreeing(own: list[int], text: list[int], place: int, there: int, count: int) -> int:
+    spots = [(place + each, there + each) for each in range(count)]
+    return sum(0 <= spot < len(text) and own[each] == text[spot] for each, spot in spots)
+
+
+def run(own: list[int], text: list[int], place: int, there: int) -> int:
+    pairs = zip(own[place:], text[there:], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def ways_on(own: list[int], text: list[int], place: int, there: int | None) -> list[tuple[int, int, int]]:
+    """Return each way to go on: its cost, the ids of the row to skip, and the place of the text; `there` is None at first."""
+    ways = []
+    for more in range(min(REACH, len(own) - GRAM + 1 - place)):
+        gram = own[place + more : place + more + GRAM]
+        found = [each for each in range(there or 0, len(text) - GRAM + 1) if text[each : each + GRAM] == gram]
+        if found and there is None:
+            ways.append((more, more, max(found, key=lambda each: (run(own, text, place + more, each), -each))))
+        elif found:
+            ways.append((max(more, found[0] - there), more, found[0]))
+    return [each for each in ways if each[0] <= len(own) - place]
+
+
 def by_hand(own: list[int], text: list[int]) -> tuple[int, int, int]:
     """Walk as `metrics/text_ids.py` says, by looking everywhere."""
     if any(text[start : start + len(own)] == own for start in range(len(text) + 1)):
         return len(own), 0, -1
-
-    def agreeing(place: int, there: int, count: int) -> int:
-        spots = [(place + each, there + each) for each in range(count)]
-        return sum(0 <= spot < len(text) and own[each] == text[spot] for each, spot in spots)
-
     if len(own) < GRAM:
-        most = max((agreeing(0, start, len(own)) for start in range(1 - len(own), len(text))), default=0)
+        most = max((agreeing(own, text, 0, start, len(own)) for start in range(1 - len(own), len(text))), default=0)
         return most, len(own) - most, 0
-
-    def run(place: int, there: int) -> int:
-        length = 0
-        while own[place + length : place + length + 1] and (
-            own[place + length : place + length + 1] == text[there + length : there + length + 1]
-        ):
-            length += 1
-        return length
-
-    def begins(place: int, least: int) -> list[int]:
-        gram = own[place : place + GRAM]
-        return [each for each in range(least, len(text) - GRAM + 1) if text[each : each + GRAM] == gram]
-
-    begun = run(0, 0) >= GRAM
-    equal = run(0, 0) if begun else 0
-    other, first, place, there = 0, -1, equal, equal
+    begun = run(own, text, 0, 0) >= GRAM
+    equal = place = run(own, text, 0, 0) if begun else 0
+    there = place if begun else None
+    other, first = 0, -1
     while place < len(own):
-        ways = []
-        for more in range(min(REACH, len(own) - GRAM + 1 - place)):
-            found = begins(place + more, there if begun else 0)
-            if found and begun:
-                ways.append((max(more, found[0] - there), more, found[0]))
-            elif found:
-                ways.append((more, more, max(found, key=lambda each: (run(place + more, each), -each))))
-        ways = [each for each in ways if each[0] <= len(own) - place]
+        ways = ways_on(own, text, place, there)
         if ways:
             cost, more, goes_on = min(ways)
             spots = [goes_on - more + each for each in range(more)]
-            inside = [(not begun or spot >= there) * agreeing(place + each, spot, 1) for each, spot in enumerate(spots)]
+            inside = [
+                (spot >= (there or 0)) * agreeing(own, text, place + each, spot, 1) for each, spot in enumerate(spots)
+            ]
             if first < 0 and cost > sum(inside):
-                first = place if begun else place + inside.index(0)
-            length = run(place + more, goes_on)
+                first = place + (inside.index(0) if there is None else 0)
+            length = run(own, text, place + more, goes_on)
             equal, other = equal + sum(inside) + length, other + cost - sum(inside)
-            place, there, begun = place + more + length, goes_on + length, True
+            place, there = place + more + length, goes_on + length
             continue
         first = place if first < 0 else first
         rest = min(REACH, len(own) - place)
-        last = begun and place + rest == len(own)
-        agree = max(agreeing(place, there + each, rest) for each in range(REACH)) if last else 0
+        agree = 0
+        if there is not None and place + rest == len(own):
+            agree = max(agreeing(own, text, place, there + each, rest) for each in range(REACH))
         equal, other, place = equal + agree, other + rest - agree, place + rest
     return equal, other, first
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def test_pieces_are_the_text_again_and_begin_with_white_space_where_there_is_any
     found = list(pieces(text, longest))
     assert "".join(found) == text
     assert all(0 < len(each) <= longest for each in found)
-    for before, behind in zip(found, found[1:], strict=False):
+    for before, behind in pairwise(found):
         second = (before + behind)[longest // 2 + 1 : longest + 1]
         cuts = [place for place in range(1, len(second)) if second[place].isspace() and not second[place - 1].isspace()]
         assert behind[0].isspace() or not cuts
