@@ -74,7 +74,8 @@ def with_fingerprint(schema: pa.Schema, fingerprint: str | None, folder: Path | 
         fingerprint: Of the tokenizer by which it was judged; None where none was given.
         folder: The shard's, whose dataset_info.json may say it for the shard.
     """
-    named = tokenizer_of(schema, folder) or fingerprint
+    told = tokenizer_of(schema, folder)
+    named = fingerprint if told is None else told
     if named is None:
         return schema
     return schema.with_metadata({**(schema.metadata or {}), TOKENIZER.encode(): named.encode()})

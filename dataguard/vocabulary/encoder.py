@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from dataguard.errors import VocabularyError
 
-LONGEST = 1 << 18
+LONGEST = 1 << 17
 """Characters that are encoded as one: longer texts are cut in front of white space, and cost a few ids at each seam."""
-AT_ONCE = 1 << 20
+AT_ONCE = 1 << 19
 """Characters that are encoded at once: what `tokenizers` keeps of them takes some 100 bytes a token."""
 
 Ids = npt.NDArray[np.int64]
