@@ -10,10 +10,12 @@ from dataguard.expectations.boundaries_consistent import ExpectDocumentBoundarie
 from dataguard.expectations.columns_exist import ExpectColumnsToExist
 from dataguard.expectations.digit_runs import ExpectDigitRunsToBeBelow
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
+from dataguard.expectations.encoding_plausible import ExpectTokenEncodingToBePlausible
 from dataguard.expectations.eos_at_ends import ExpectEosAtDocumentEnds
 from dataguard.expectations.eos_supervised import ExpectEosToBeSupervised
 from dataguard.expectations.epoch_orders_differ import ExpectEpochOrdersToDiffer
 from dataguard.expectations.equal_lengths import ExpectColumnsToHaveEqualLengths
+from dataguard.expectations.ids_match_text import ExpectIdsToMatchText
 from dataguard.expectations.labels_align import ExpectLabelsToAlignWithInputIds
 from dataguard.expectations.labels_in_vocabulary import ExpectLabelsToBeInVocabulary
 from dataguard.expectations.labels_not_crossing import ExpectLabelsNotToCrossDocuments
@@ -51,6 +53,8 @@ from dataguard.expectations.supervised_tokens import ExpectSupervisedTokensToBeB
 from dataguard.expectations.symbol_fraction import ExpectSymbolFractionToBeBelow
 from dataguard.expectations.token_ids_assigned import ExpectTokenIdsToBeAssigned
 from dataguard.expectations.token_ids_in_vocabulary import ExpectTokenIdsToBeInVocabulary
+from dataguard.expectations.tokenizer_fits import ExpectTokenizerToFitModel
+from dataguard.expectations.tokenizer_matches import ExpectTokenizerToMatchDataset
 from dataguard.expectations.truncation import ExpectTruncationToBeConsistentAcrossSources
 from dataguard.expectations.unknown_tokens import ExpectUnknownTokenFractionToBeBelow
 from dataguard.expectations.worker_seeds_differ import ExpectWorkerSeedsToDiffer
@@ -74,11 +78,15 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectRowTokenShareToBeBelow,
         ExpectTokenIdsToBeInVocabulary,
         ExpectTokenIdsToBeAssigned,
+        ExpectTokenEncodingToBePlausible,
         ExpectUnknownTokenFractionToBeBelow,
+        ExpectIdsToMatchText,
         ExpectRowsToContainTokens,
         ExpectBosAtDocumentStarts,
         ExpectEosAtDocumentEnds,
         ExpectNoEosInsideDocuments,
+        ExpectTokenizerToMatchDataset,
+        ExpectTokenizerToFitModel,
         ExpectTruncationToBeConsistentAcrossSources,
         ExpectPaddingSideToBe,
         ExpectPaddingToBeContiguous,

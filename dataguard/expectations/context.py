@@ -17,6 +17,7 @@ from dataguard.result import Unjudged
 from dataguard.shards.manifest import Manifest
 from dataguard.shards.roles import BOUNDARIES, PER_TOKEN, PROMPT, ROLES, is_list, is_number_list, role_of
 from dataguard.vocabulary.model import Vocabulary
+from dataguard.vocabulary.tokenizer_files import CONVERT
 from dataguard.vocabulary.told import IDS
 
 
@@ -33,6 +34,7 @@ class ShardFacts:
         rows, tokens: How many it has; 0 where it is not intact.
         digest: Of the file's bytes, where it was taken.
         misnamed: Its name says another layout than its content has.
+        tokenizer: The fingerprint of the tokenizer that its rows were made with, where the shard or dataset_info.json says it.
     """
 
     name: str
@@ -44,6 +46,7 @@ class ShardFacts:
     tokens: int = 0
     digest: str | None = None
     misnamed: bool = False
+    tokenizer: str | None = None
 
     def type_of(self, role: str) -> pa.DataType | None:
         """Return the Arrow type of the column that plays a role; None where there is none."""
@@ -116,8 +119,8 @@ class Context:
         """Return what is missing where `name` is absent, with what would supply it; None where it is there.
 
         Args:
-            name: A role (or a prefixed companion of one), a field of the vocabulary, `source`, `characters`, `limit`,
-                `causal`, `manifest`, `documents`, `boundaries`, `observation` or a part of it, or an argument of the
+            name: A role (or a prefixed companion of one), a field of the vocabulary, `source`, `characters`, `encoder`,
+                `limit`, `causal`, `manifest`, `documents`, `boundaries`, `observation` or a part of it, or an argument of the
                 expectation.
             given: The expectation's arguments.
         """
@@ -173,11 +176,27 @@ class Context:
             missing = "the labels may not be those of a causal model"
             fix = "the tokenizer has a mask token, so that labels may be a masked language model's; name a suite to judge them"
             return None if vocabulary.mask is None else Unjudged(missing, fix)
+        if name == "encoder":
+            return self._absent_encoder()
         if name == "vocabulary":
             name = "limit"
         if getattr(vocabulary, name) is not None:
             return None
         return Unjudged(*self.unknown(name))
+
+    def _absent_encoder(self) -> Unjudged | None:
+        """Return why text cannot be turned into ids. The tokenizer is loaded for that, once a process."""
+        encoder, tokenizer = self.vocabulary.encoder, self.vocabulary.origin.get("fingerprint")
+        if encoder is not None:
+            fault = encoder.fault
+            return (
+                None
+                if fault is None
+                else Unjudged(f"{tokenizer or 'the tokenizer'} cannot encode text: {fault}", CONVERT)
+            )
+        if tokenizer is not None:
+            return Unjudged(f"{tokenizer} does not say how text becomes ids", CONVERT)
+        return Unjudged(*VOCABULARY_FIELDS["encoder"])
 
     def unknown(self, field: str) -> tuple[str, str]:
         """Return what is missing where a field of the vocabulary is not known, and what supplies it.
@@ -199,6 +218,10 @@ VOCABULARY_FIELDS: Mapping[str, tuple[str, str]] = {
     "limit": ("the size of the vocabulary is not known", "give --tokenizer PATH, --model DIR or --vocab-size N"),
     "size": ("the size of the tokenizer is not known", "give --tokenizer PATH or --vocab-size N"),
     "embedding_rows": ("the model's embedding is not known", "give --model DIR"),
+    "encoder": (
+        "no tokenizer is given that turns text into ids",
+        "give --tokenizer PATH, a tokenizer.json or its folder",
+    ),
     "characters": ("what text the ids stand for is not known", "give --tokenizer PATH"),
     **{
         name: (f"the {name} id is not known", f"give --tokenizer PATH, or vocabulary: {{{name}: ID}} {SETTINGS}")

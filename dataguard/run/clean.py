@@ -137,6 +137,10 @@ class _Copying:
                 self.error = self.error or error
             raise
 
+    def _schema(self, kept: Kept) -> pa.Schema:
+        assert kept.shard.path is not None
+        return with_fingerprint(kept.opened.schema, self.fingerprint, folder_of(kept.shard.path))
+
     def _copy(self, task: tuple[Kept, Path]) -> tuple[Shard, Copied]:
         kept, path = task
         digest = xxhash.xxh3_64()
@@ -147,7 +151,7 @@ class _Copying:
             assert form is not None
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                copy = copy_to(path, with_fingerprint(kept.opened.schema, self.fingerprint), form, digest)
+                copy = copy_to(path, self._schema(kept), form, digest)
                 for batch, ends in kept.batches():
                     if self.stopped.is_set():
                         raise Stopped

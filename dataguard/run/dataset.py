@@ -15,7 +15,7 @@ from dataguard.errors import DataError, ShardFault
 from dataguard.expectations.context import ShardFacts
 from dataguard.run.request import SourceFrom
 from dataguard.shards.discovery import Discovery, discover
-from dataguard.shards.hf import is_indices
+from dataguard.shards.hf import is_indices, tokenizer_of, tokenizer_of_folder
 from dataguard.shards.manifest import Manifest
 from dataguard.shards.memory import shards_of
 from dataguard.shards.model import OpenShard, Shard
@@ -70,6 +70,7 @@ class Dataset:
             roles=roles,
             rows=opened.rows,
             misnamed=misnamed(shard, opened.layout),
+            tokenizer=shared.tokenizer(schema, shard.path),
         )
 
 
@@ -80,6 +81,7 @@ class _Shared:
         self._mapped = mapped
         self._by_object: dict[int, tuple[pa.Schema, dict[str, str]]] = {}
         self._by_content: dict[bytes, tuple[pa.Schema, dict[str, str]]] = {}
+        self._tokenizers: dict[Path, str | None] = {}
 
     def of(self, schema: pa.Schema) -> tuple[pa.Schema, dict[str, str]]:
         """Return the first schema that says the same, metadata included, and which column plays each role.
@@ -93,6 +95,15 @@ class _Shared:
                 self._by_content[content] = schema, resolve(schema, self._mapped)
             self._by_object[id(schema)] = self._by_content[content]
         return self._by_object[id(schema)]
+
+    def tokenizer(self, schema: pa.Schema, path: Path | None) -> str | None:
+        """Return the fingerprint of the tokenizer that a shard of this schema names, or the folder that it lies in."""
+        told = tokenizer_of(schema, None)
+        if told is not None or path is None:
+            return told
+        if path.parent not in self._tokenizers:
+            self._tokenizers[path.parent] = tokenizer_of_folder(path.parent)
+        return self._tokenizers[path.parent]
 
 
 def is_paths(data: Any) -> bool:

@@ -27,9 +27,8 @@ from dataguard.run.scan import Piece, Scanned, Task, keys_of, scan
 from dataguard.run.store import MetricStore, UnitKey
 from dataguard.run.stored import Stored
 from dataguard.run.table import RunTable
-from dataguard.run.warm import warm
+from dataguard.run.warm import is_seen, warm
 from dataguard.shards.files import FileState
-from dataguard.shards.roles import is_number_list, is_span_list
 
 
 def fill(
@@ -232,8 +231,7 @@ class _Filling:
             if key not in self._alike:
                 metrics = self._plan.of_shard(facts)
                 keys = keys_of(metrics, facts.roles, column)
-                kinds = {role: kind for role in facts.roles if (kind := facts.type_of(role)) is not None}
-                read = {role: kind for role, kind in kinds.items() if is_number_list(kind) or is_span_list(kind)}
+                read = {role: kind for role in facts.roles if (kind := facts.type_of(role)) and is_seen(kind)}
                 self._alike[key] = _Alike(metrics, keys, frozenset(keys), facts.roles, read, column)
             self._shared[seen] = self._alike[key]
         return self._shared[seen]

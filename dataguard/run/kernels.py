@@ -22,10 +22,14 @@ from dataguard.run.plan import metrics_of
 from dataguard.run.warm import warm
 from dataguard.shards.batch import frozen
 from dataguard.shards.roles import INPUT_IDS, ROLES, TARGET_SPANS
+from dataguard.vocabulary.encoder import Encoder
 from dataguard.vocabulary.model import CharacterTable, Vocabulary
 
-PER_ROW = ("source", "text", "prompt_length")
-"""Roles that hold no list of numbers."""
+PER_ROW = ("source", "prompt_length")
+"""Roles that hold no list of numbers, and no text."""
+TEXT = "text"
+EMPTY_TOKENIZER = {"version": "1.0", "model": {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}}
+"""A tokenizer.json that knows no word."""
 WIDTHS = (pa.int32(), pa.int64())
 """What kernels see ids as."""
 
@@ -112,7 +116,9 @@ def _types(roles: Iterable[str]) -> Iterator[dict[str, pa.DataType]]:
 
 
 def _column(role: str, numbers: pa.DataType) -> pa.DataType:
-    """Return the type of a column of these numbers."""
+    """Return the type of a column of these numbers; text is text."""
+    if role == TEXT:
+        return pa.string()
     return pa.list_(pa.list_(numbers) if role == TARGET_SPANS else numbers)
 
 
@@ -126,7 +132,9 @@ def vocabularies() -> Iterator[Vocabulary]:
     table = CharacterTable("warm", frozen(np.frombuffer(b"abcdefgh", np.uint8)), frozen(np.arange(9, dtype=np.int64)))
     ids = {"pad": 0, "bos": 1, "eos": 2, "unk": 3}
     whole = {"size": 8, "base_size": 4, "embedding_rows": 8, "characters": table, "special": ids}
-    yield Vocabulary(**whole, **ids, reserved=frozenset({6}), unassigned=frozenset({7}))  # type: ignore[arg-type]
+    encoder = Encoder("warm", lambda: EMPTY_TOKENIZER, lambda: "warm")
+    known = {**whole, **ids, "encoder": encoder, "reserved": frozenset({6}), "unassigned": frozenset({7})}
+    yield Vocabulary(**known)  # type: ignore[arg-type]
     yield Vocabulary(**whole, **{**ids, "pad": 2})  # type: ignore[arg-type]
     yield Vocabulary()
 

@@ -15,10 +15,8 @@ from dataguard.run.dataset import Dataset
 from dataguard.run.listed import Listed
 from dataguard.run.taking import take_rows
 from dataguard.shards.form import batches_of
+from dataguard.shards.hf import TOKENIZER, tokenizer_of
 from dataguard.shards.model import OpenShard, Shard
-
-FINGERPRINT = b"dataguard.tokenizer_fingerprint"
-"""Key of a schema's metadata: the tokenizer that the rows were made with."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +66,16 @@ def kept_rows(dataset: Dataset, intact: Sequence[bool], rejected: Path) -> Itera
             listed.skip(shard.name)
 
 
-def with_fingerprint(schema: pa.Schema, fingerprint: str | None) -> pa.Schema:
-    """Return a schema whose metadata names the tokenizer; what a shard says itself is left as it is."""
-    metadata = schema.metadata or {}
-    if fingerprint is None or FINGERPRINT in metadata:
+def with_fingerprint(schema: pa.Schema, fingerprint: str | None, folder: Path | None = None) -> pa.Schema:
+    """Return a schema whose metadata names the tokenizer.
+
+    Args:
+        schema: What a shard says itself is left as it is.
+        fingerprint: Of the tokenizer by which it was judged; None where none was given.
+        folder: The shard's, whose dataset_info.json may say it for the shard.
+    """
+    told = tokenizer_of(schema, folder)
+    named = fingerprint if told is None else told
+    if named is None:
         return schema
-    return schema.with_metadata({**metadata, FINGERPRINT: fingerprint.encode()})
+    return schema.with_metadata({**(schema.metadata or {}), TOKENIZER.encode(): named.encode()})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,9 +17,11 @@ from dataguard.metrics.base import Metric
 from dataguard.run.cache import cache_folder
 from dataguard.run.locks import locked
 from dataguard.shards.batch import Batch
-from dataguard.shards.roles import is_number_list
+from dataguard.shards.roles import is_number_list, is_span_list, is_text
 
 SPANS = pa.list_(pa.list_(pa.int64()))
+NO_ID = (1 << 31) - 1
+"""No text has it: so kernels that run where ids and text differ are compiled too."""
 PATIENCE = 1.0
 """Seconds after which the user is told why nothing seems to happen."""
 
@@ -30,7 +33,7 @@ def warm(
 
     Args:
         metrics: The metrics of a plan.
-        types: {role: Arrow type} of the shards, only roles that hold lists of whole numbers or of spans.
+        types: {role: Arrow type} of the shards, only roles of which `is_seen` holds.
         note: Told once when compiling takes more than a second.
     """
     timer = threading.Timer(
@@ -41,7 +44,7 @@ def warm(
     try:
         with _alone():
             for wide in {frozenset(_seen_by_kernels(each).items()) for each in types}:
-                one_row = {role: pa.array([[[0, 1]] if kind == SPANS else [1]], kind) for role, kind in wide}
+                one_row = {role: pa.array(_row_of(kind), kind) for role, kind in wide}
                 batch = Batch(one_row, 1)
                 for metric in metrics:
                     if metric.can_compute({role: array.type for role, array in one_row.items()}):
@@ -50,11 +53,32 @@ def warm(
         timer.cancel()
 
 
+def is_seen(kind: pa.DataType) -> bool:
+    """Whether kernels may be given a column of this type."""
+    return is_number_list(kind) or is_span_list(kind) or is_text(kind)
+
+
 def _seen_by_kernels(types: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
-    """Return the type that kernels see each column as: int32, or int64 for what needs it; spans are always int64."""
-    wide = (pa.int64(), pa.uint64(), pa.uint32())
-    narrow_or_wide = {role: pa.int64() if kind.value_type in wide else pa.int32() for role, kind in types.items()}
-    return {role: pa.list_(kind) if is_number_list(types[role]) else SPANS for role, kind in narrow_or_wide.items()}
+    """Return the type that kernels see each column as: lists of int32, or of int64 for what needs it; text is text.
+
+    Spans are always int64.
+    """
+    return {role: _seen_as(kind) for role, kind in types.items()}
+
+
+def _seen_as(kind: pa.DataType) -> pa.DataType:
+    if is_text(kind):
+        return pa.string()
+    if not is_number_list(kind):
+        return SPANS
+    return pa.list_(pa.int64() if kind.value_type in {pa.int64(), pa.uint64(), pa.uint32()} else pa.int32())
+
+
+def _row_of(kind: pa.DataType) -> list[Any]:
+    """Return one row of a column by which every path of a kernel is compiled."""
+    if is_text(kind):
+        return ["a"]
+    return [[[0, 1]]] if kind == SPANS else [[1, NO_ID]]
 
 
 @contextmanager

@@ -247,6 +247,10 @@ class Batch:
         """Return the column of a role that holds spans (`span_column`)."""
         return self.once(("spans", role), lambda: span_column(self._arrays[role]))
 
+    def texts(self, role: str) -> pa.Array:
+        """Return the text that a column has for each row. Shape (R,), large_string."""
+        return self.once(("texts", role), lambda: self._arrays[role].cast(pa.large_string()))
+
     def beside(self, column: str, role: str) -> tuple[Values, npt.NDArray[np.bool_]]:
         """Return the values of `column`'s companion, laid out by `column`'s own offsets.
 

@@ -17,6 +17,8 @@ from dataguard.shards.names import STAGING
 STATE = "state.json"
 DATASET_DICT = "dataset_dict.json"
 INFO = "dataset_info.json"
+TOKENIZER = "dataguard.tokenizer_fingerprint"
+"""Key of a schema's metadata, or of dataset_info.json: the fingerprint of the tokenizer that the rows were made with."""
 _REPORT = "report.json"
 _MOST_BYTES = 16 << 20
 _MOST_REPORT_BYTES = 1 << 20
@@ -71,6 +73,22 @@ def split_of(folder: Path) -> str | None:
         return folder.name
     state = saved_state(folder)
     return state.split if state else None
+
+
+def tokenizer_of(schema: pa.Schema, folder: Path | None) -> str | None:
+    """Return the fingerprint of the tokenizer that a shard names: its schema, else the dataset_info.json in its folder."""
+    told = (schema.metadata or {}).get(TOKENIZER.encode())
+    if told is not None:
+        return str(told.decode("utf-8", "replace"))
+    return None if folder is None else tokenizer_of_folder(folder)
+
+
+def tokenizer_of_folder(folder: Path) -> str | None:
+    """Return the fingerprint of the tokenizer that a folder's dataset_info.json names; None without."""
+    if not is_file(folder / INFO):
+        return None
+    told = json_object(folder / INFO)[0].get(TOKENIZER)
+    return told if isinstance(told, str) else None
 
 
 def is_indices(schema: pa.Schema) -> bool:

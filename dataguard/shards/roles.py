@@ -90,6 +90,18 @@ def is_span_list(kind: pa.DataType) -> bool:
     return is_number_list(inner) or pa.types.is_null(inner)
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column has one text a row, or nothing but nulls; a dictionary of texts is one."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_null(kind)
+    )
+
+
 def is_number(kind: pa.DataType) -> bool:
     """Whether a column has one whole number a row, or nothing but nulls."""
     return bool(pa.types.is_integer(kind) or pa.types.is_null(kind))

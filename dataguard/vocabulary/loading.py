@@ -5,21 +5,24 @@ Field by field the first that knows wins, and `Vocabulary.origin` names it.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dataguard.errors import VocabularyError
 from dataguard.vocabulary.characters import table_of
+from dataguard.vocabulary.encoder import Encoder
 from dataguard.vocabulary.facts import Layer, TokenizerFacts
 from dataguard.vocabulary.fingerprint import fingerprint_of
 from dataguard.vocabulary.model import Vocabulary
 from dataguard.vocabulary.model_folder import CONFIG as MODEL_CONFIG
 from dataguard.vocabulary.model_folder import ModelFacts, read_model
 from dataguard.vocabulary.paths import resolve
-from dataguard.vocabulary.remembered import remembered
+from dataguard.vocabulary.remembered import content_key, remembered
 from dataguard.vocabulary.special_tokens import special_tokens
-from dataguard.vocabulary.tokenizer_files import TokenizerFiles, has_tokenizer, read_tokenizer_files
+from dataguard.vocabulary.tokenizer_files import TokenizerFiles, has_tokenizer, read_tokenizer_files, whole_file
 from dataguard.vocabulary.tokenizer_json import HOLES_ALLOWED, parse_tokenizer
 from dataguard.vocabulary.told import IDS, SIZES, Told, check_told, whole_number
 
@@ -60,11 +63,11 @@ def load_vocabulary(
     ]
     option = None if vocab_size is None else whole_number(vocab_size, OPTION, least=1)
     try:
-        facts, read = _read(tokenizer, model, keep_in)
+        facts, read, encoder = _read(tokenizer, model, keep_in)
     except OSError as error:  # a folder that may not be entered
         why = error.strerror or str(error)
         raise VocabularyError("the vocabulary cannot be read", where=str(error.filename), why=why) from error
-    return _joined(option, told, read, facts)
+    return _joined(option, told, read, facts, encoder)
 
 
 def tokenizer_with(model: Path | str) -> Path | None:
@@ -80,14 +83,30 @@ def tokenizer_with(model: Path | str) -> Path | None:
 
 def _read(
     tokenizer: Path | str | None, model: Path | str | None, keep_in: Path | None
-) -> tuple[ModelFacts | None, TokenizerFacts | None]:
+) -> tuple[ModelFacts | None, TokenizerFacts | None, Encoder | None]:
     facts = None if model is None else read_model(resolve(model, what="model", option="--model"))
     path = None if tokenizer is None else resolve(tokenizer, what="tokenizer", option="--tokenizer")
     if path is None and model is not None:
         path = tokenizer_with(model)
     if path is None:
-        return facts, None
-    return facts, remembered(keep_in, path, lambda: _read_tokenizer(read_tokenizer_files(path), path))
+        return facts, None, None
+    read = remembered(keep_in, path, lambda: _read_tokenizer(read_tokenizer_files(path), path))
+    return facts, read, _encoder(path, read.fingerprint)
+
+
+def _encoder(path: Path, fingerprint: str) -> Encoder | None:
+    """Return what encodes text; None where the tokenizer's files do not say how text is divided (a bare vocabulary)."""
+    if whole_file(path) is None:
+        return None
+    return Encoder(fingerprint, partial(_document, path), partial(_digest, path))
+
+
+def _document(path: Path) -> Mapping[str, Any]:
+    return read_tokenizer_files(path).document
+
+
+def _digest(path: Path) -> str:
+    return content_key(path) or secrets.token_hex(16)  # what cannot be read once more is no other run's
 
 
 def _read_tokenizer(files: TokenizerFiles, path: Path) -> TokenizerFacts:
@@ -111,7 +130,11 @@ def _read_tokenizer(files: TokenizerFiles, path: Path) -> TokenizerFacts:
 
 
 def _joined(
-    option: int | None, told: Sequence[tuple[str, Told]], tokenizer: TokenizerFacts | None, model: ModelFacts | None
+    option: int | None,
+    told: Sequence[tuple[str, Told]],
+    tokenizer: TokenizerFacts | None,
+    model: ModelFacts | None,
+    encoder: Encoder | None,
 ) -> Vocabulary:
     """Return the vocabulary of all sources; `told` has the names of its places, the one that wins first."""
     layers = [
@@ -145,6 +168,7 @@ def _joined(
         unassigned=frozenset() if tokenizer is None else _unassigned(tokenizer, values["size"]),
         characters=None if tokenizer is None else tokenizer.characters,
         fingerprint=None if tokenizer is None else tokenizer.fingerprint,
+        encoder=encoder,
         limit_given=option,
         tokenizer_ids={} if tokenizer is None else tokenizer.roles,
         model_ids={} if model is None else model.ids,

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from dataguard.vocabulary.encoder import Encoder
+
 
 @dataclass(frozen=True, eq=False)
 class CharacterTable:
@@ -51,6 +53,7 @@ class Vocabulary:
         unassigned: Ids below `size` that no token has.
         characters: The bytes of each id.
         fingerprint: Of the tokenizer: vocabulary, merges, added tokens and special ids.
+        encoder: Turns text into ids, as the tokenizer does.
         limit_given: The limit that an option sets, whatever tokenizer and model say.
         tokenizer_ids: Id by role (pad, bos, eos, unk, cls, sep, mask, …) as the tokenizer has it, before the suite.
         model_ids: Ids by role as the model's config.json has them (`pad_token_id`); several where it lists several, and
@@ -71,6 +74,7 @@ class Vocabulary:
     unassigned: frozenset[int] = frozenset()
     characters: CharacterTable | None = None
     fingerprint: str | None = None
+    encoder: Encoder | None = None
     limit_given: int | None = None
     tokenizer_ids: Mapping[str, int] = field(default_factory=dict)
     model_ids: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

@@ -42,13 +42,13 @@ def remembered(folder: Path | None, tokenizer: Path, read: Callable[[], Tokenize
         tokenizer: A tokenizer's folder, or one of its files.
         read: Reads it; its errors are raised, and nothing is kept then.
     """
-    key = _key(tokenizer)
+    key = content_key(tokenizer)
     if key is None:
         return read()
     place = None if folder is None else folder / f"{key}{_SUFFIX}"
     kept = _recent.get(key) or (None if place is None else _load(place))
     facts = read() if kept is None else kept
-    if kept is None and _key(tokenizer) != key:  # it was written to while it was read
+    if kept is None and content_key(tokenizer) != key:  # it was written to while it was read
         return facts
     _recent[key] = facts
     for old in list(_recent)[:-_MOST_RECENT]:
@@ -59,7 +59,7 @@ def remembered(folder: Path | None, tokenizer: Path, read: Callable[[], Tokenize
     return facts
 
 
-def _key(tokenizer: Path) -> str | None:
+def content_key(tokenizer: Path) -> str | None:
     """Return a digest of all that the facts depend on; None where a file cannot be read, or is too large."""
     folder = tokenizer if tokenizer.is_dir() else tokenizer.parent
     alone = folder != tokenizer and tokenizer.name not in KNOWN

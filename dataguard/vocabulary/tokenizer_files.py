@@ -25,6 +25,8 @@ WHOLE, CONFIG, SPECIAL_MAP, ADDED = (
 VOCAB_JSON, MERGES, VOCAB_TXT = "vocab.json", "merges.txt", "vocab.txt"
 KNOWN = (WHOLE, CONFIG, SPECIAL_MAP, ADDED, VOCAB_JSON, MERGES, VOCAB_TXT)
 """Every file that is read of a tokenizer's folder."""
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+"""How an added token is looked for in a text."""
 CONVERT = 'save it as tokenizer.json: AutoTokenizer.from_pretrained("FOLDER").save_pretrained("OTHER") in transformers'
 
 
@@ -73,6 +75,14 @@ def read_tokenizer_files(path: Path) -> TokenizerFiles:
         return _with_sidecars(path.parent, read_object(path, what="the tokenizer"), WHOLE, path)
     _refuse_other_formats(path)
     return TokenizerFiles(read_object(path, what="the tokenizer"), path.name, {}, {}, path)
+
+
+def whole_file(path: Path) -> Path | None:
+    """Return the tokenizer.json (whatever its name) of a tokenizer's folder or file; None where it has none."""
+    if path.is_dir() or path.name == CONFIG:
+        whole = (path if path.is_dir() else path.parent) / WHOLE
+        return whole if whole.is_file() else None
+    return None if path.suffix in {".model", ".tiktoken", ".txt"} else path
 
 
 def _of_folder(folder: Path) -> TokenizerFiles:
@@ -127,7 +137,12 @@ def _of_config(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(listed, dict):
         return []
     return [
-        {"id": int(number), "content": token["content"], "special": token.get("special") is True}
+        {
+            **{key: token[key] for key in FLAGS if type(token.get(key)) is bool},
+            "id": int(number),
+            "content": token["content"],
+            "special": token.get("special") is True,
+        }
         for number, token in listed.items()
         if re.fullmatch("[0-9]{1,18}", number) and isinstance(token, dict) and isinstance(token.get("content"), str)
     ]

@@ -154,7 +154,12 @@ def test_a_table_without_rows_holds():
     assert all(result.success and result.element_count == 0 for result in judge_all(table).values())
 
 
-FILES = {"expect_shards_to_be_intact", "expect_shards_to_match_manifest", "expect_row_count_to_be_between"}
+FILES = {
+    "expect_shards_to_be_intact",
+    "expect_shards_to_match_manifest",
+    "expect_row_count_to_be_between",
+    "expect_tokenizer_to_fit_model",
+}
 """Expectations that look at no column of a shard."""
 SAMPLER = {name for name, kind in EXPECTATIONS.items() if kind.level == "observation"}
 

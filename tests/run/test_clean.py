@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import dataguard
 from dataguard.errors import OutputError, UsageError
-from dataguard.run.remaining import FINGERPRINT
 from dataguard.shards.form import batches_of, form_of
+from dataguard.shards.hf import TOKENIZER
 from dataguard.shards.model import Shard
 from dataguard.shards.opening import open_shard
 from tests.builders import byte_tokenizer
@@ -98,7 +98,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
         other, values = OTHERS[name]
         cells = [draw(st.sampled_from(values)) for _ in rows]
         columns[name] = pa.array(cells, pa.string()).cast(other) if name == "kind" else pa.array(cells, other)
-    metadata = draw(st.sampled_from([None, {"made_by": "test"}, {"made_by": "test", FINGERPRINT.decode(): "dg1:0"}]))
+    metadata = draw(st.sampled_from([None, {"made_by": "test"}, {"made_by": "test", TOKENIZER: "dg1:0"}]))
     return pa.table(columns).replace_schema_metadata(metadata)
 
 
@@ -333,12 +333,12 @@ def test_a_dict_in_memory_becomes_one_again(tmp_path: Path) -> None:
 def test_the_tokenizer_is_recorded_where_it_is_known(tmp_path: Path, layout: str) -> None:
     table = ids(GOOD).replace_schema_metadata({"made_by": "test"})
     write(tmp_path / f"data/new{LAYOUTS[layout]}", table, layout)
-    told = table.replace_schema_metadata({FINGERPRINT: b"dg1:other"})
+    told = table.replace_schema_metadata({TOKENIZER.encode(): b"dg1:other"})
     write(tmp_path / f"data/told{LAYOUTS[layout]}", told, layout)
     meta = run(tmp_path / "data", tmp_path / "out", tokenizer=byte_tokenizer())
     known = meta["vocabulary"]["fingerprint"].encode()
     copies = [read(tmp_path / f"out/clean/{name}{LAYOUTS[layout]}").schema.metadata for name in ("new", "told")]
-    assert copies == [{b"made_by": b"test", FINGERPRINT: known}, {FINGERPRINT: b"dg1:other"}]
+    assert copies == [{b"made_by": b"test", TOKENIZER.encode(): known}, {TOKENIZER.encode(): b"dg1:other"}]
 
 
 def test_without_an_intact_shard_there_is_no_copy(tmp_path: Path) -> None:
