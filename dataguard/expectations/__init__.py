@@ -28,6 +28,7 @@ from dataguard.expectations.periodic import ExpectRowsNotToBePeriodic
 from dataguard.expectations.positions_consistent import ExpectPositionIdsToBeConsistent
 from dataguard.expectations.ranks_disjoint import ExpectRanksToBeDisjoint
 from dataguard.expectations.ranks_equally_long import ExpectRanksToBeEquallyLong
+from dataguard.expectations.repetitive import ExpectRowsNotToBeRepetitive
 from dataguard.expectations.resume_continues import ExpectResumeToContinue
 from dataguard.expectations.row_count import ExpectRowCountToBeBetween
 from dataguard.expectations.row_token_share import ExpectRowTokenShareToBeBelow
@@ -49,6 +50,7 @@ from dataguard.expectations.token_ids_assigned import ExpectTokenIdsToBeAssigned
 from dataguard.expectations.token_ids_in_vocabulary import ExpectTokenIdsToBeInVocabulary
 from dataguard.expectations.truncation import ExpectTruncationToBeConsistentAcrossSources
 from dataguard.expectations.unknown_tokens import ExpectUnknownTokenFractionToBeBelow
+from dataguard.expectations.white_space_fraction import ExpectWhiteSpaceFractionToBeBelow
 from dataguard.expectations.worker_seeds_differ import ExpectWorkerSeedsToDiffer
 from dataguard.expectations.workers_disjoint import ExpectWorkersToBeDisjoint
 
@@ -89,8 +91,10 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectPositionIdsToBeConsistent,
         ExpectDocumentBoundariesToBeConsistent,
         ExpectRowsNotToBePeriodic,
+        ExpectRowsNotToBeRepetitive,
         ExpectSymbolFractionToBeBelow,
         ExpectDigitRunsToBeBelow,
+        ExpectWhiteSpaceFractionToBeBelow,
         ExpectMetricToBeBetween,
         ExpectSamplerArgumentsToBeValid,
         ExpectOrderToBeReproducible,
