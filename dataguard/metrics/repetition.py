@@ -22,7 +22,7 @@ from dataguard.metrics.tables import Flags, flags, white
 from dataguard.shards.batch import Batch, frozen
 from dataguard.vocabulary.model import CharacterTable
 
-LEAST = 0.6
+LEAST = 0.7
 """Share below which nobody asks how large it is: finding out costs more."""
 MOST_NGRAM = 128
 LONGEST_GRAM = 6
