@@ -46,9 +46,10 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
     def _may_be_padding(self, context: Context) -> pl.Expr:
         """Rows whose pattern is one id that fills an end of the row, where nobody has said what padding is.
 
-        A row of nothing else is no row that was padded.
+        A row of nothing else is no row that was padded. Where white space counts, so does this: then every pattern does.
         """
-        if context.vocabulary.pad is not None or context.vocabulary.characters is not None:
+        vocabulary = context.vocabulary
+        if not self.ignore_white_space or vocabulary.pad is not None or vocabulary.characters is not None:
             return pl.lit(value=False)
         mask = context.attention(self.column).mask
         masked = [place for place, shard in enumerate(context.shards) if shard.has(mask)]

@@ -130,6 +130,8 @@ def test_says_that_white_space_counts_where_it_cannot_be_told():
 def test_a_run_of_one_id_at_an_end_may_be_padding_where_nobody_says_what_padding_is(padded: list[int]):
     result = judged(PERIODIC, {"input_ids": [padded, [9] * 100, [5, 6, 7]]}, vocabulary=UNKNOWN)
     assert found(result) == [(1, "periodic")]
+    every = judged(PERIODIC, {"input_ids": [padded]}, vocabulary=UNKNOWN, ignore_white_space=False)
+    assert found(every) == [(0, "periodic")]
     assert any(note.startswith("the pad id is not known: 1 rows") for note in result.details["notes"])
 
 
