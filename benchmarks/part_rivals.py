@@ -30,7 +30,10 @@ RULE = (
     "expect_labels_to_align_with_input_ids",
     "expect_padding_to_be_ignored_in_labels",
 )
-PERIODIC = {"name": "periodic", "expectations": [{"type": suites.PERIODIC}]}
+PERIODIC = {
+    "name": "periodic",
+    "expectations": [{"type": suites.PERIODIC, "kwargs": {"ignore_white_space": False}}],
+}
 ENDS = {
     "name": "ends",
     "expectations": [

@@ -32,6 +32,7 @@ INTEGRITY = (
 )
 """Files, rows, range, lengths, padding, mask, labels: the types of the pretrain suite that make up its integrity part."""
 PERIODIC = "expect_rows_not_to_be_periodic"
+REPETITIVE = "expect_rows_not_to_be_repetitive"
 
 
 def shipped(name: str) -> dict[str, Any]:
@@ -51,6 +52,13 @@ def without(types: Sequence[str], *, suite: str = "pretrain") -> dict[str, Any]:
     whole = shipped(suite)
     kept = [each for each in whole["expectations"] if each["type"] not in types]
     return {**whole, "name": "rest", "expectations": kept}
+
+
+def with_repetitive(name: str = "pretrain") -> dict[str, Any]:
+    """Return a shipped suite with the share of repeated n-grams judged as well, whether it holds that or not."""
+    rest = without([REPETITIVE], suite=name)
+    entry = {"type": REPETITIVE, "severity": "warning", "kwargs": {"mostly": 0.999}}
+    return {**rest, "name": f"{name}, repetitive", "expectations": [*rest["expectations"], entry]}
 
 
 def suite_named(name: str) -> dict[str, Any]:

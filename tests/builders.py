@@ -37,7 +37,8 @@ def list_array(rows: Rows, kind: pa.DataType | None = None, layout: str = "list"
     Args:
         rows: Lists of numbers; None is a null row, or a null inside one.
         kind: Type of the numbers; int32 where it is not told.
-        layout: list, large_list, list_view, or fixed (all rows must have one length).
+        layout: list, large_list, list_view, large_list_view, fixed (all rows must have one length), or hiding (a list whose
+            null rows own numbers that are not to be seen).
         skip: Cut the array out of a longer one: so many more rows stand before it, and one behind it.
     """
     kind = kind or pa.int32()
@@ -47,11 +48,16 @@ def list_array(rows: Rows, kind: pa.DataType | None = None, layout: str = "list"
         "list": pa.list_(kind),
         "large_list": pa.large_list(kind),
         "list_view": pa.list_view(kind),
+        "large_list_view": pa.large_list_view(kind),
         "fixed": pa.list_(kind, width),
     }
     padded: list[Any] = [*filler * skip, *rows, *(filler if skip else [])]
     if pa.types.is_boolean(kind):
         padded = [None if row is None else [None if each is None else bool(each) for each in row] for row in padded]
+    if layout == "hiding":
+        shown = pa.array([[1, 1, 1] if row is None else row for row in padded], kinds["list"])
+        null = pa.array([row is None for row in padded], pa.bool_())
+        return pa.ListArray.from_arrays(shown.offsets, shown.values, mask=null).slice(skip, len(rows))
     return pa.array(padded, kinds[layout]).slice(skip, len(rows))
 
 

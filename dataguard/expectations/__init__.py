@@ -33,6 +33,7 @@ from dataguard.expectations.prompt_ignored import ExpectPromptToBeIgnoredInLabel
 from dataguard.expectations.prompt_prefix import ExpectPromptToBePrefix
 from dataguard.expectations.ranks_disjoint import ExpectRanksToBeDisjoint
 from dataguard.expectations.ranks_equally_long import ExpectRanksToBeEquallyLong
+from dataguard.expectations.repetitive import ExpectRowsNotToBeRepetitive
 from dataguard.expectations.resume_continues import ExpectResumeToContinue
 from dataguard.expectations.row_count import ExpectRowCountToBeBetween
 from dataguard.expectations.row_token_share import ExpectRowTokenShareToBeBelow
@@ -57,6 +58,7 @@ from dataguard.expectations.tokenizer_fits import ExpectTokenizerToFitModel
 from dataguard.expectations.tokenizer_matches import ExpectTokenizerToMatchDataset
 from dataguard.expectations.truncation import ExpectTruncationToBeConsistentAcrossSources
 from dataguard.expectations.unknown_tokens import ExpectUnknownTokenFractionToBeBelow
+from dataguard.expectations.white_space_fraction import ExpectWhiteSpaceFractionToBeBelow
 from dataguard.expectations.worker_seeds_differ import ExpectWorkerSeedsToDiffer
 from dataguard.expectations.workers_disjoint import ExpectWorkersToBeDisjoint
 
@@ -105,8 +107,10 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectDocumentBoundariesToBeConsistent,
         ExpectPackingEfficiencyToBeAbove,
         ExpectRowsNotToBePeriodic,
+        ExpectRowsNotToBeRepetitive,
         ExpectSymbolFractionToBeBelow,
         ExpectDigitRunsToBeBelow,
+        ExpectWhiteSpaceFractionToBeBelow,
         ExpectMetricToBeBetween,
         ExpectSamplerArgumentsToBeValid,
         ExpectOrderToBeReproducible,

@@ -10,6 +10,7 @@ from dataguard.metrics.base import Metric
 from dataguard.metrics.characters import Characters
 from dataguard.metrics.content import Content
 from dataguard.metrics.lengths import Lengths
+from dataguard.vocabulary.model import CharacterTable
 
 
 def content_of(context: Context, column: str) -> Content:
@@ -33,6 +34,19 @@ def without_content(context: Context, column: str) -> pl.Expr:
     """Rows that an expectation on attended content leaves to others: null, unpaired with the mask, or empty."""
     content = content_of(context, column)
     return null_or_empty(column) | ~content["paired"] | (content["content"] == 0) | content["blank"]
+
+
+def ignored_white(context: Context, *, ignore: bool) -> CharacterTable | None:
+    """Return what tells white space, where it is to be ignored and can be told."""
+    return context.vocabulary.characters if ignore else None
+
+
+def notes_on_white(context: Context, *, ignore: bool) -> list[str]:
+    """Return what is to be said where white space was to be ignored, and could not be told."""
+    if not ignore or context.vocabulary.characters is not None:
+        return []
+    missing, fix = VOCABULARY_FIELDS["characters"]
+    return [f"{missing}, so that white space counts like any other token: {fix}"]
 
 
 def characters_of(context: Context, column: str) -> Characters:

@@ -18,7 +18,7 @@ from dataguard.result import MOST_ENTRIES, Finding, Unjudged
 from dataguard.shards.roles import is_list
 
 NEARLY_ALL, MOST, HALF, QUARTER, SOME = 0.95, 0.9, 0.5, 0.25, 0.1
-"""Shares of a shard's ids; docs/decisions.md (22) says what was measured."""
+"""Shares of a shard's ids; docs/decisions.md, "How ids were stored", says what was measured."""
 FEW_VALUES, MANY_VALUES = 3, 16
 """Different ids, from which on a pattern is no single token that stands everywhere."""
 DETAILS: Mapping[str, str] = {

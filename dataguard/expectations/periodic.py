@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
+import polars as pl
 from pydantic import Field
 
 from dataguard.expectations.base import Judgement, RowExpectation, first_reason, words
-from dataguard.expectations.content import content_metrics, without_content
+from dataguard.expectations.content import (
+    content_metrics,
+    content_of,
+    ignored_white,
+    notes_on_white,
+    without_content,
+)
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
+from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.periods import LEAST, Periods
 
 
@@ -26,7 +34,7 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
     ignore_white_space: bool = True
 
     def _periods(self, context: Context) -> Periods:
-        ignored = context.vocabulary.characters if self.ignore_white_space else None
+        ignored = ignored_white(context, ignore=self.ignore_white_space)
         at_least = min(LEAST, self.max_repeats + 1)
         return Periods(
             context.attention(self.column), context.vocabulary.special_ids, ignored, self.max_period, at_least
@@ -35,12 +43,38 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
     def metrics(self, context: Context) -> Sequence[Metric]:
         return (*content_metrics(context, self.column), self._periods(context))
 
+    def _may_be_padding(self, context: Context) -> pl.Expr:
+        """Rows whose pattern is one id that fills an end of the row, where nobody has said what padding is.
+
+        A row of nothing else is no row that was padded. Where white space counts, so does this: then every pattern does.
+        """
+        vocabulary = context.vocabulary
+        if not self.ignore_white_space or vocabulary.pad is not None or vocabulary.characters is not None:
+            return pl.lit(value=False)
+        mask = context.attention(self.column).mask
+        masked = [place for place, shard in enumerate(context.shards) if shard.has(mask)]
+        periods, length = self._periods(context), Lengths(self.column)["length"]
+        repeats, position = periods["repeats"], periods["position"]
+        at_an_end = (position == 0) | (position + repeats == length)
+        part = repeats < content_of(context, self.column)["content"]
+        return (periods["period"] == 1) & at_an_end & part & ~pl.col("shard").is_in(masked)
+
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         periods = self._periods(context)
+        over = (periods["repeats"] > self.max_repeats) & ~self._may_be_padding(context)
         return Judgement(
             missing=without_content(context, self.column),
-            reason=first_reason((periods["repeats"] > self.max_repeats, "periodic")),
+            reason=first_reason((over, "periodic")),
             position=periods["position"],
             value=periods["repeats"],
             detail=words("period {}", periods["period"]),
         )
+
+    def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
+        notes = notes_on_white(context, ignore=self.ignore_white_space)
+        padded = ~pl.col("missing") & self._may_be_padding(context) & (pl.col("value") > self.max_repeats)
+        rows = judged.select(padded.sum()).collect(engine="streaming").item() if context.intact else 0
+        if rows:
+            missing, fix = context.unknown("pad")
+            notes.append(f"{missing}: {rows:,} rows end, or begin, with a run of one id that may be padding: {fix}")
+        return {"notes": notes}

@@ -21,10 +21,12 @@ from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.occurrences import unknown
 from dataguard.metrics.padding import Padding
 from dataguard.metrics.periods import Periods
+from dataguard.metrics.repetition import Repetition
 from dataguard.vocabulary.model import Vocabulary
 
 IGNORE_INDEX = -100
 MAX_PERIOD = 13
+NGRAM = 10
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,10 @@ def _periods(tokens: Tokens) -> Periods:
     return Periods(tokens.attention, tokens.vocabulary.special_ids, tokens.vocabulary.characters, MAX_PERIOD, 2)
 
 
+def _repetition(tokens: Tokens) -> Repetition:
+    return Repetition(tokens.attention, tokens.vocabulary.special_ids, tokens.vocabulary.characters, NGRAM, 0.0)
+
+
 LENGTHS = Family(lambda tokens: Lengths(tokens.column), of_content=False)
 IDS = Family(lambda tokens: IdsOutside(tokens.column, tokens.vocabulary.limit), of_content=False)
 CONTENT = Family(_content)
@@ -112,6 +118,7 @@ PADDING = Family(lambda tokens: Padding(tokens.attention))
 CHARACTERS = Family(_characters, needs=("characters",))
 UNKNOWN = Family(lambda tokens: unknown(tokens.attention, tokens.vocabulary), needs=("unk",))
 PERIODS = Family(_periods)
+REPETITION = Family(_repetition)
 LABELS = Family(lambda tokens: Labels(tokens.column, IGNORE_INDEX), needs=("labels",))
 
 
@@ -177,6 +184,11 @@ NUMBERS: Mapping[str, Number] = {
         _just("repeats"),
     ),
     "period": Number("tokens of that pattern", (PERIODS,), _just("period")),
+    "repeated_fraction": Number(
+        f"share of the tokens that {NGRAM}-grams cover which stood in the row before, white space left out where it is known",
+        (REPETITION,),
+        lambda repetition: _share(repetition["covered"], repetition["counted"]),
+    ),
     "supervised_tokens": Number(f"labels that are not {IGNORE_INDEX}", (LABELS,), _just("supervised")),
     "targets": Number(
         "supervised labels behind position 0, which a loss that shifts really uses",

@@ -43,8 +43,10 @@ JUDGED: dict[str, dict[str, Any]] = {
     "expect_labels_not_to_cross_documents": {},
     "expect_metric_to_be_between": {"metric": "content_tokens", "min_value": 2, "max_value": 3},
     "expect_rows_not_to_be_periodic": {"max_repeats": 2},
+    "expect_rows_not_to_be_repetitive": {"ngram": 1, "max_duplicate_fraction": 0.1, "min_tokens": 1},
     "expect_symbol_fraction_to_be_below": {"min_tokens": 1, "max_fraction": 0.1},
     "expect_digit_runs_to_be_below": {"max_run": 1, "max_fraction": 0.2},
+    "expect_white_space_fraction_to_be_below": {"min_tokens": 1, "max_fraction": 0.1},
 }
 """Expectations on rows of tokens, with arguments under which many rows are unexpected."""
 NULL, EMPTY = "expect_rows_not_to_be_null", "expect_rows_not_to_be_empty"

@@ -102,3 +102,49 @@ def test_by_source_and_mostly():
     result = judged(PERIODIC, rows, vocabulary=VOCABULARY, by_source={"code": {"max_repeats": 64}})
     assert found(result) == [(1, "periodic")]
     assert judged(PERIODIC, rows, vocabulary=VOCABULARY, by_source={"code": {"max_repeats": 64}}, mostly=0.66).success
+
+
+UNKNOWN = {"size": 100}
+"""What --vocab-size alone says."""
+
+
+@pytest.mark.parametrize("pattern", [[5], [5, 6], [5, 6, 7]])
+def test_is_judged_without_a_tokenizer(pattern: list[int]):
+    whole, within = pattern * 700, [8, 9, *pattern * 100, 9, 8]
+    result = judged(PERIODIC, {"input_ids": [whole, [5, 6, 7] * 5, within]}, vocabulary=UNKNOWN, max_repeats=80)
+    assert found(result) == [(0, "periodic"), (2, "periodic")]
+    assert [each.value for each in result.findings] == [700, 100]
+
+
+def test_says_that_white_space_counts_where_it_cannot_be_told():
+    (note,) = judged(PERIODIC, {"input_ids": [[5, 6]]}, vocabulary=VOCABULARY).details["notes"]
+    assert "white space counts like any other token: give --tokenizer" in note
+    assert "notes" not in judged(PERIODIC, {"input_ids": [[5, 6]]}, tokenizer=byte_tokenizer()).details
+    assert (
+        "notes"
+        not in judged(PERIODIC, {"input_ids": [[5, 6]]}, vocabulary=VOCABULARY, ignore_white_space=False).details
+    )
+
+
+@pytest.mark.parametrize("padded", [[5, 6, 7, *[9] * 97], [*[9] * 97, 5, 6, 7], [5, *[9] * 99]])
+def test_a_run_of_one_id_at_an_end_may_be_padding_where_nobody_says_what_padding_is(padded: list[int]):
+    result = judged(PERIODIC, {"input_ids": [padded, [9] * 100, [5, 6, 7]]}, vocabulary=UNKNOWN)
+    assert found(result) == [(1, "periodic")]
+    every = judged(PERIODIC, {"input_ids": [padded]}, vocabulary=UNKNOWN, ignore_white_space=False)
+    assert found(every) == [(0, "periodic")]
+    assert any(note.startswith("the pad id is not known: 1 rows") for note in result.details["notes"])
+
+
+@pytest.mark.parametrize("vocabulary", [{"size": 100, "pad": 0}, {"size": 100, "pad": 2, "eos": 2}])
+def test_it_is_no_padding_where_the_pad_is_another_id(vocabulary: dict[str, int]):
+    assert not judged(PERIODIC, {"input_ids": [[5, 6, 7, *[9] * 97]]}, vocabulary=vocabulary).success
+
+
+def test_it_is_no_padding_under_a_mask_that_attends_to_it():
+    rows = {"input_ids": [[5, 6, 7, *[9] * 97]], "attention_mask": [[1] * 100]}
+    assert not judged(PERIODIC, rows, vocabulary=UNKNOWN).success
+
+
+def test_it_is_no_padding_in_the_middle_or_where_two_ids_take_turns():
+    rows = {"input_ids": [[5, 6, *[9] * 97, 7], [5, 6, *[9, 8] * 50]]}
+    assert found(judged(PERIODIC, rows, vocabulary=UNKNOWN)) == [(0, "periodic"), (1, "periodic")]

@@ -18,11 +18,16 @@ quick = examples(60)
 EXTREMES: dict[pa.DataType, tuple[int, ...]] = {
     pa.int32(): (-(2**31), -100, -1, 2**31 - 1),
     pa.int64(): (-(2**63), -(2**31) - 1, -1, 2**31, 2**63 - 1),
+    pa.int8(): (-(2**7), -100, -1, 2**7 - 1),
+    pa.int16(): (-(2**15), -100, -1, 2**15 - 1),
+    pa.uint8(): (2**7, 2**8 - 1),
     pa.uint16(): (2**15, 2**16 - 1),
     pa.uint32(): (2**31, 2**32 - 1),
+    pa.uint64(): (2**32, 2**63 - 1, 2**63, 2**64 - 1),
 }
 KINDS = st.sampled_from(list(EXTREMES))
-LAYOUTS = st.sampled_from(["list", "large_list", "list_view", "fixed"])
+RAGGED = st.sampled_from(["list", "large_list", "list_view", "large_list_view", "hiding"])
+LAYOUTS = st.one_of(RAGGED, st.just("fixed"))
 
 
 def ids(kind: pa.DataType, few: int = 6) -> st.SearchStrategy[int]:
@@ -33,7 +38,7 @@ def ids(kind: pa.DataType, few: int = 6) -> st.SearchStrategy[int]:
 
 @dataclass(frozen=True)
 class Given:
-    """Rows, and the batch that holds them."""
+    """Rows, and the batch that holds them; an unsigned id past the end of int64 is its largest number here, as it is there."""
 
     rows: list[list[int] | None]
     batch: Batch
@@ -72,9 +77,9 @@ def batches(
             size = len(each or [])
             equal, other = st.lists(cells, min_size=size, max_size=size), st.lists(cells, max_size=3)
             others.append(draw(st.one_of(equal, equal, equal, equal, other, st.none())))
-        columns[companion] = list_array(
-            others, draw(st.sampled_from([pa.int64(), pa.int8()])), skip=draw(st.integers(0, 1))
-        )
+        kinds = st.sampled_from([pa.int8(), pa.int16(), pa.int32(), pa.int64()])
+        columns[companion] = list_array(others, draw(kinds), draw(RAGGED), draw(st.integers(0, 1)))
+    rows = [None if each is None else [min(token, 2**63 - 1) for token in each] for each in rows]
     return Given(rows, Batch(columns, len(rows)), others)
 
 

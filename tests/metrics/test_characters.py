@@ -5,15 +5,17 @@ from __future__ import annotations
 import unicodedata
 from itertools import groupby
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dataguard.metrics.base import Attention
 from dataguard.metrics.characters import Characters
+from dataguard.shards.batch import Batch
 from dataguard.vocabulary.model import CharacterTable
-from tests.builders import batch_of, numbers, table_of_characters
-from tests.metrics.strategies import quick
+from tests.builders import batch_of, list_array, numbers, table_of_characters
+from tests.metrics.strategies import RAGGED, quick
 
 SPECIAL = 0
 CLASSES = {"L": "letters", "M": "letters", "N": "digits", "P": "symbols", "S": "symbols"}
@@ -86,15 +88,26 @@ def spelled_rows(draw: st.DrawFn) -> tuple[list[bytes], list[list[int]], list[li
 
 
 @quick
-@given(spelled_rows())
-def test_agrees_with_python(case: tuple[list[bytes], list[list[int]], list[list[bool]] | None]):
+@given(
+    spelled_rows(),
+    st.sampled_from([pa.int32(), pa.int64(), pa.int8(), pa.uint16()]),
+    RAGGED,
+    st.integers(0, 2),
+)
+def test_agrees_with_python(
+    case: tuple[list[bytes], list[list[int]], list[list[bool]] | None], kind: pa.DataType, layout: str, skip: int
+):
     table, rows, masks = case
-    columns = {"input_ids": rows} | (
-        {} if masks is None else {"attention_mask": [[int(x) for x in row] for row in masks]}
-    )
+    lowest, highest = (-1, 2**31 - 1) if kind.bit_width > 16 else (0, 127)
+    rows = [[min(max(token, lowest), highest) for token in row] for row in rows]
+    columns = {"input_ids": list_array(rows, kind, layout, skip)}
+    if masks is not None:
+        columns["attention_mask"] = list_array(masks, pa.bool_())
     metric = Characters(Attention("input_ids"), (SPECIAL,), table_of_characters(*table))
     seen = masks or [[True] * len(row) for row in rows]
-    assert numbers(metric, batch_of(**columns)) == [by_hand(*each, table) for each in zip(rows, seen, strict=True)]
+    assert numbers(metric, Batch(columns, len(rows))) == [
+        by_hand(*each, table) for each in zip(rows, seen, strict=True)
+    ]
 
 
 def counted(table: CharacterTable, *rows: list[int]) -> list[dict[str, int]]:

@@ -30,15 +30,13 @@ def marks(documents: Documents, **columns: list[list[int]]) -> list[list[int]]:
 @given(packs(), st.sampled_from([None, EOS]))
 def test_agrees_with_the_plain_loop(given: Packs, eos: int | None):
     marked = Documents(Attention("input_ids", PAD), PAD, eos).of(given.batch)
-    expected, ways = [], []
-    for row in given.rows:
+    offsets = given.batch.column("input_ids").offsets
+    for row, place in zip(given.rows, given.places, strict=True):
         documents, by = divided(row, eos)
         starts = begins(documents)
-        expected += [2 if place in starts else int(each is not None) for place, each in enumerate(documents)]
-        ways.append(by)
-    assert marked.marks.tolist() == expected
-    assert marked.by.tolist() == ways
-    assert marked.known.all()
+        own = [2 if each in starts else int(number is not None) for each, number in enumerate(documents)]
+        assert marked.marks[offsets[place] : offsets[place + 1]].tolist() == own
+        assert (marked.by[place], marked.known[place]) == (by, True)
 
 
 def test_document_ids_come_first_then_cu_seqlens_then_seq_lengths_then_the_mask():
@@ -120,8 +118,79 @@ def test_a_prefix_brings_its_own_columns():
 @quick
 @given(packs())
 def test_sound_boundaries_have_no_fault(given: Packs):
-    for row in numbers(BoundaryFaults(OWN_PAD), given.batch):
+    for row in given.numbers(BoundaryFaults(OWN_PAD)):
         assert (row["fault"], row["position"]) == (0, -1)
+
+
+def fault_by_hand(told: list[int], seen: list[bool], *, lengths: bool) -> str:
+    """Return what is wrong with boundaries, in the order of the catalogue."""
+    bounds = [sum(told[:place]) for place in range(len(told) + 1)] if lengths else told
+    real = [place for place, see in enumerate(seen) if see]
+    end, ends_of_padding = bounds[-1] if bounds else 0, {real[0], real[-1] + 1} if real else {len(seen)}
+    counted = end == len(seen) and all(each in (0, len(seen)) or each in bounds for each in ends_of_padding)
+    fits = end == (real[-1] + 1 - real[0] if real else 0) or counted
+    if not lengths and any(each > len(seen) for each in bounds):
+        return "beyond_row"
+    if any(each < 0 for each in bounds) or any(behind <= each for each, behind in pairwise(bounds)):
+        return "not_rising"
+    if lengths and end != len(seen) and not fits:
+        return "wrong_sum"
+    return "fits" if bounds and bounds[0] == 0 and fits else "missing_boundary"
+
+
+FAULTS = ("fits", "beyond_row", "not_rising", "missing_boundary", "wrong_sum")
+
+
+@st.composite
+def told_rows(draw: st.DrawFn, values: st.SearchStrategy[list[int]]) -> tuple[list[list[int]], list[list[int]]]:
+    """Return masks with padding at the ends, and what each row tells of its documents."""
+    masks, told = [], []
+    for _ in range(draw(st.integers(1, 5))):
+        left, real, right = draw(st.integers(0, 2)), draw(st.integers(1, 5)), draw(st.integers(0, 2))
+        masks.append([0] * left + [1] * real + [0] * right)
+        told.append(draw(values))
+    return masks, told
+
+
+RISING = st.lists(st.integers(1, 8), max_size=4, unique=True).map(lambda some: [0, *sorted(some)])
+
+
+@quick
+@given(told_rows(st.one_of(RISING, st.lists(st.integers(-1, 8), max_size=4))))
+def test_faults_of_cu_seqlens_agree_with_the_plain_loop(rows: tuple[list[list[int]], list[list[int]]]):
+    masks, told = rows
+    batch = batch_of(input_ids=[[5] * len(mask) for mask in masks], attention_mask=masks, cu_seqlens=told)
+    expected = [
+        fault_by_hand(each, [x != 0 for x in mask], lengths=False) for mask, each in zip(masks, told, strict=True)
+    ]
+    assert [FAULTS[row["fault"]] for row in numbers(BoundaryFaults(PLAIN), batch)] == expected
+
+
+@quick
+@given(told_rows(st.one_of(st.lists(st.integers(1, 4), max_size=4), st.lists(st.integers(-1, 8), max_size=4))))
+def test_faults_of_seq_lengths_agree_with_the_plain_loop(rows: tuple[list[list[int]], list[list[int]]]):
+    masks, told = rows
+    batch = batch_of(input_ids=[[5] * len(mask) for mask in masks], attention_mask=masks, seq_lengths=told)
+    expected = [
+        fault_by_hand(each, [x != 0 for x in mask], lengths=True) for mask, each in zip(masks, told, strict=True)
+    ]
+    assert [FAULTS[row["fault"]] for row in numbers(BoundaryFaults(PLAIN), batch)] == expected
+
+
+@quick
+@given(
+    st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=4),
+    st.lists(st.integers(1, 3), min_size=1, max_size=4),
+)
+def test_where_two_columns_differ_agrees_with_the_plain_loop(ids: list[list[int]], lengths: list[int]):
+    """Document ids against one way to cut a row of that length."""
+    cuts = [sum(lengths[: place + 1]) for place in range(len(lengths))]
+    bounds = [[0, *(each for each in cuts if each < len(row)), len(row)] for row in ids]
+    batch = batch_of(input_ids=[[5] * len(row) for row in ids], document_ids=ids, cu_seqlens=bounds)
+    for row, told, own in zip(ids, bounds, numbers(BoundaryFaults(PLAIN), batch), strict=True):
+        one = {place for place in range(1, len(row)) if row[place] != row[place - 1]}
+        assert own["position"] == min(one ^ set(told[1:-1]), default=-1)
+        assert FAULTS[own["fault"]] == ("fits" if own["position"] < 0 else "missing_boundary")
 
 
 def test_extreme_lengths_do_not_run_over():

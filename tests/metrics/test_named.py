@@ -51,6 +51,7 @@ ROW = batch_of(input_ids=[[1, 2, 2, 3, 4, 5, 0, 0]], labels=[[-100, 2, 2, -100, 
         ("digit_run", 2),
         ("repeats", 2),
         ("period", 1),
+        ("repeated_fraction", 0.0),
         ("supervised_tokens", 3),
         ("targets", 3),
         ("supervised_fraction", 3 / 6),
@@ -67,6 +68,10 @@ def test_every_number_has_been_tried():
 
 def test_a_share_of_nothing_is_no_number():
     assert value("symbol_fraction", batch_of(input_ids=[[4, 4], [3, 4]])) == [None, 1.0]
+
+
+def test_the_share_that_repeats_itself_leaves_white_space_out():
+    assert value("repeated_fraction", batch_of(input_ids=[[1, 4] * 11, [4, 4], [1, 2, 3]])) == [10 / 11, None, 0.0]
 
 
 def test_columns_that_do_not_pair_have_no_number():

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dataguard.metrics.base import Attention
 from dataguard.metrics.periods import Periods
+from dataguard.shards.batch import Batch
 from dataguard.vocabulary.model import CharacterTable
 from tests.builders import batch_of, numbers, table_of_characters
 from tests.metrics.strategies import Given, attended, batches, ids, quick
@@ -79,6 +81,56 @@ def olmo_core(row: npt.NDArray[np.int64], max_period: int) -> Iterator[int]:
                 end += 1
             if (times := (end - start) // period) > 2:
                 yield times
+
+
+def olmo_core_of_many(rows: npt.NDArray[np.int64], max_period: int) -> npt.NDArray[np.int64]:
+    """Return for each row what `olmo_core` yields at most, 0 where it yields nothing. rows, shape (R, length)."""
+    most, length = np.zeros(len(rows), np.int64), rows.shape[1]
+    for period in range(1, min(max_period, length // 3) + 1):
+        padded = np.pad(rows, ((0, 0), (0, period - length % period)), constant_values=-1)
+        lines = padded.reshape(len(rows), -1, period)
+        same = np.zeros((len(rows), lines.shape[1] + 1), np.int8)
+        same[:, 1:-1] = (lines[:, 1:] == lines[:, :-1]).all(axis=2)
+        row, first = np.nonzero(np.diff(same, prepend=0) == 1)
+        _, behind = np.nonzero(np.diff(same) == -1)
+        start, end = (first - 1) * period, (behind + 1) * period
+        for _ in range(period - 1):
+            start -= (start > 0) & (rows[row, start - 1] == rows[row, start - 1 + period])
+            end += (end < length) & (rows[row, np.minimum(end, length - 1)] == rows[row, end - period])
+        times = (end - start) // period
+        np.maximum.at(most, row, np.where(times > 2, times, 0))
+    return most
+
+
+ROWS_AT_ONCE = 10_000
+
+
+def many_planted(length: int) -> npt.NDArray[np.int64]:
+    """Return rows of one length, most with a pattern of 1 to 15 tokens that stands 20 to 45 times, ragged at both ends.
+
+    A row draws its other tokens from two ids, so that short repetitions are everywhere, or from up to 50,000.
+    """
+    random = np.random.default_rng(length)
+    rows = random.integers(0, random.choice([2, 3, 5, 50, 50_000], (ROWS_AT_ONCE, 1)), (ROWS_AT_ONCE, length))
+    for row in rows[: ROWS_AT_ONCE * 4 // 5]:
+        pattern = random.integers(0, random.choice([2, 5, 50_000]), random.integers(1, 16))
+        size = min(length, int(random.integers(20 * len(pattern), 45 * len(pattern) + 1)))
+        start = random.integers(0, length - size + 1)
+        row[start : start + size] = np.resize(np.roll(pattern, random.integers(len(pattern))), size)
+    return rows
+
+
+@pytest.mark.parametrize("length", [1, 2, 31, 33, 64, 150, 320, 416, 500, 700])
+def test_the_verdict_at_32_is_that_of_olmo_core_on_100_000_rows(length: int):
+    rows = many_planted(length)
+    offsets = np.arange(0, rows.size + 1, length, np.int32)
+    batch = Batch({"input_ids": pa.ListArray.from_arrays(offsets, rows.astype(np.int32).ravel())}, len(rows))
+    ours, theirs = metric().compute(batch)["repeats"], olmo_core_of_many(rows, 13)
+    assert np.array_equal(ours >= 32, theirs >= 32)
+    assert np.array_equal(np.where(ours > 2, ours, 0), theirs)
+    assert length < 33 or 0.05 < (theirs >= 32).mean() < 0.95
+    for row, most in zip(rows[::499], theirs[::499], strict=True):
+        assert max(olmo_core(row, 13), default=0) == most
 
 
 @st.composite

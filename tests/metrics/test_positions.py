@@ -36,7 +36,7 @@ def by_hand(row: Pack, positions: list[int], *, by_document: bool, start: int | 
 @given(packs(position_ids=st.integers(-1, 3)), st.booleans(), st.sampled_from([0, 1, None]))
 def test_agrees_with_the_plain_loop(given: Packs, by_document: bool, start: int | None):
     documents = Documents(Attention("input_ids", PAD), PAD, EOS)
-    measured = numbers(Positions(documents, by_document, start), given.batch)
+    measured = given.numbers(Positions(documents, by_document, start))
     both = zip(given.rows, given.columns["position_ids"], strict=True)
     assert measured == [by_hand(row, each, by_document=by_document, start=start) for row, each in both]
 

@@ -47,8 +47,19 @@ def by_hand(row: Pack, bos: int | None, eos: int | None, *, eos_pads: bool) -> d
 @quick
 @given(packs(), st.sampled_from([BOS, EOS, None]), st.sampled_from([EOS, None]), st.booleans())
 def test_agrees_with_the_plain_loop(given: Packs, bos: int | None, eos: int | None, eos_pads: bool):
-    measured = numbers(Separators(DOCUMENTS, bos, eos, eos_pads), given.batch)
+    measured = given.numbers(Separators(DOCUMENTS, bos, eos, eos_pads))
     assert measured == [by_hand(row, bos, eos, eos_pads=eos_pads) for row in given.rows]
+
+
+@quick
+@given(packs())
+def test_the_ends_agree_with_the_plain_loop(given: Packs):
+    if not given.batch.has("document_ids"):
+        return
+    both = zip(given.rows, given.columns["told"], given.numbers(DocumentEnds(DOCUMENTS)), strict=True)
+    for row, ids, own in both:
+        inside = [each for each, document in zip(ids, row.documents, strict=True) if document is not None]
+        assert own == {"known": True, "first": inside[0], "last": inside[-1]}
 
 
 def test_padding_between_does_not_part_two_bos():

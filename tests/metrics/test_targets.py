@@ -38,7 +38,7 @@ def padding_by_hand(row: list[int], seen: list[bool], labels: list[int], pad: in
 @given(packs(labels=LABELS), st.sampled_from([PAD, None]))
 def test_supervised_padding_agrees_with_the_plain_loop(given: Packs, pad: int | None):
     attention = Attention("input_ids", PAD)
-    measured = numbers(SupervisedPadding(attention, pad, IGNORED), given.batch)
+    measured = given.numbers(SupervisedPadding(attention, pad, IGNORED))
     both = zip(given.rows, given.columns["labels"], strict=True)
     assert measured == [padding_by_hand(row.ids, row.attended, labels, pad) for row, labels in both]
 
@@ -105,7 +105,7 @@ def crossing_by_hand(row: Pack, labels: list[int], shift: int) -> dict[str, obje
 @given(packs(labels=LABELS), st.sampled_from([0, 1]))
 def test_crossing_agrees_with_the_plain_loop(given: Packs, shift: int):
     documents = Documents(Attention("input_ids", PAD), PAD, EOS)
-    measured = numbers(Crossing(documents, shift, IGNORED), given.batch)
+    measured = given.numbers(Crossing(documents, shift, IGNORED))
     both = zip(given.rows, given.columns["labels"], strict=True)
     assert measured == [crossing_by_hand(row, labels, shift) for row, labels in both]
 

@@ -169,3 +169,22 @@ def test_the_same_shards_without_a_fault_pass(fixtures: Path, tmp_path: Path) ->
     result = dataguard.validate(tmp_path, tokenizer=fixtures / "tokenizers" / "gpt2")
     assert result.success
     assert rejected(result) == {}
+
+
+def test_a_row_of_one_id_is_found_without_a_tokenizer(fixtures: Path, tmp_path: Path) -> None:
+    table = read(fixtures / "shards" / "hf_pretrain_gpt2")
+    where = planted(table, tmp_path, repeated, seed=1)
+    result = dataguard.validate(tmp_path, vocab_size=50257)
+    assert rejected(result) == {place: ["periodic"] for place in where}
+    (verdict,) = (each for each in result.results if each.type == "expect_rows_not_to_be_periodic")
+    assert "give --tokenizer PATH" in " ".join(verdict.details["notes"])
+
+
+def test_padding_that_nobody_has_named_is_no_pattern(fixtures: Path) -> None:
+    rows = read(fixtures / "shards" / "hf_pretrain_gpt2").to_pylist()
+    longest = max(len(row["input_ids"]) for row in rows) + 100
+    padded = {"input_ids": [[*row["input_ids"], *[50256] * (longest - len(row["input_ids"]))] for row in rows]}
+    result = dataguard.validate(pa.table(padded), vocab_size=50257)
+    (verdict,) = (each for each in result.results if each.type == "expect_rows_not_to_be_periodic")
+    assert verdict.success
+    assert any(f"{len(rows):,} rows end, or begin" in note for note in verdict.details["notes"])
