@@ -9,6 +9,7 @@ from dataguard.expectations.bos_at_starts import ExpectBosAtDocumentStarts
 from dataguard.expectations.boundaries_consistent import ExpectDocumentBoundariesToBeConsistent
 from dataguard.expectations.columns_exist import ExpectColumnsToExist
 from dataguard.expectations.digit_runs import ExpectDigitRunsToBeBelow
+from dataguard.expectations.distributions_match import ExpectDistributionsToMatchBaseline
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
 from dataguard.expectations.eos_at_ends import ExpectEosAtDocumentEnds
 from dataguard.expectations.eos_supervised import ExpectEosToBeSupervised
@@ -42,6 +43,7 @@ from dataguard.expectations.seeds_agree import ExpectSeedsToAgreeInDistribution
 from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBetween
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.expectations.shards_match_manifest import ExpectShardsToMatchManifest
+from dataguard.expectations.source_token_share import ExpectSourceTokenShareToBeBetween
 from dataguard.expectations.sources_known import ExpectSourcesToBeKnown
 from dataguard.expectations.supervised_tokens import ExpectSupervisedTokensToBeBetween
 from dataguard.expectations.symbol_fraction import ExpectSymbolFractionToBeBelow
@@ -91,7 +93,9 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectRowsNotToBePeriodic,
         ExpectSymbolFractionToBeBelow,
         ExpectDigitRunsToBeBelow,
+        ExpectSourceTokenShareToBeBetween,
         ExpectMetricToBeBetween,
+        ExpectDistributionsToMatchBaseline,
         ExpectSamplerArgumentsToBeValid,
         ExpectOrderToBeReproducible,
         ExpectEpochOrdersToDiffer,
