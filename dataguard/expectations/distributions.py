@@ -5,7 +5,8 @@ What a report keeps, so that a later one can be compared with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,21 +73,24 @@ def measured(
     return _of_number(name, table, context, column, like)
 
 
-def distributions(table: MetricTable, context: Context, metrics: Sequence[Metric]) -> dict[str, dict[str, Any]]:
-    """Return every usual distribution that the numbers at hand give, by column: nothing is scanned for it.
+def distributions(
+    table: MetricTable, context: Context, metrics: Sequence[Metric], asked: Iterable[tuple[str, str]] = ()
+) -> dict[str, dict[str, Any]]:
+    """Return every distribution that the numbers at hand give, by column and name: nothing is scanned for it.
 
     Args:
         metrics: Those that the table holds.
+        asked: Column and name of others than the usual ones.
     """
     columns = dict.fromkeys(metric.attention.column for metric in metrics if isinstance(metric, Content))
-    found: dict[str, dict[str, Any]] = {}
-    for column in columns:
-        for name in USUAL:
-            if wanting(name, context, column) is None and set(metrics_of(name, context, column)) <= set(metrics):
-                given = measured(name, table, context, column)
-                if given is not None:
-                    found.setdefault(column, {})[name] = given.to_dict()
-    return found
+    known = set(metrics)
+    found: dict[str, dict[str, Any]] = {column: {} for column in columns}
+    for column, name in dict.fromkeys((*itertools.product(columns, USUAL), *asked)):
+        if wanting(name, context, column) is None and known.issuperset(metrics_of(name, context, column)):
+            given = measured(name, table, context, column)
+            if given is not None:
+                found[column][name] = given.to_dict()
+    return {column: held for column, held in found.items() if held}
 
 
 def _tokens(context: Context, column: str) -> Tokens:
@@ -132,26 +136,22 @@ def _edges(values: Bounds, weights: Bounds) -> Bounds:
 
 
 def _of_sources(table: MetricTable, context: Context, column: str, like: Distribution | None) -> Distribution | None:
+    """Count the tokens of each source. Rows of n_i tokens are worth (sum of n_i)^2 / sum of n_i^2 rows of one length."""
     counts = tokens_by_source(table, context, column)
     if counts.is_empty():
         return None
-    tokens = counts["tokens"].to_numpy().astype(np.float64)
-    squares = counts["squares"].to_numpy()
-    share = tokens / tokens.sum()
-    rows = int(counts["rows"].sum())
-    variance = ((1 - 2 * share) * squares + share**2 * squares.sum()) / tokens.sum() ** 2
     found = dict(counts.select("source", "tokens").iter_rows())
     names = tuple(list(found)[:MOST_SOURCES]) if like is None else like.names
     named = [int(found.get(name, 0)) for name in names]
     rest = sum(found.values()) - sum(named)
-    return Distribution(rows, _worth(share, variance, rows, rows), (*named, rest), names=names)
+    worth = _rounded(sum(found.values()) ** 2 / float(counts["squares"].to_numpy().sum()))
+    return Distribution(int(counts["rows"].sum()), worth, (*named, rest), names=names)
 
 
 def _of_ids(table: MetricTable, context: Context, column: str) -> Distribution | None:
     use, attended = TokenUse(context.attention(column)), content_of(context, column)["attended"].cast(pl.Int128)
-    rows = table.frame.filter(attended_rows(context, column))
     counts = {name: use[name].cast(pl.Int128) for name in NAMES}
-    sums = rows.select(
+    sums = table.frame.filter(attended_rows(context, column)).select(
         pl.len().alias("rows"),
         (attended * attended).sum().alias("squares"),
         *(each.sum().alias(f"{name}.tokens") for name, each in counts.items()),
@@ -185,4 +185,9 @@ def _worth(share: npt.NDArray[np.float64], variance: npt.NDArray[np.float64], ro
     classes = int(used.sum())
     worth = most if classes < 2 or spread <= 0 else min(most, (classes - 1) / spread)
     worth = min(worth, rows) if rows < FEW else worth
+    return _rounded(worth)
+
+
+def _rounded(worth: float) -> float:
+    """Return a number of samples in six digits, at least 1."""
     return float(f"{max(worth, 1.0):.6g}")

@@ -19,6 +19,7 @@ from dataguard.metrics.base import Metric
 from dataguard.result import Finding, Severity, Unjudged
 
 ANEW = "make one with dataguard profile DATA --out DIR; or take the report.json of a run that this suite judged"
+Name = Annotated[str, WithJsonSchema({"type": "string", "enum": sorted(KNOWN)})]
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,12 @@ class ExpectDistributionsToMatchBaseline(Expectation):
 
     baseline: Annotated[str, Field(min_length=1)]
     max_psi: Annotated[float, Field(ge=0)] = 0.2
-    asked: Annotated[
-        tuple[Annotated[str, WithJsonSchema({"type": "string", "enum": sorted(KNOWN)})], ...] | None,
-        Field(alias="metrics"),
-    ] = None
+    asked: Annotated[Annotated[tuple[Name, ...], Field(min_length=1)] | None, Field(alias="metrics")] = None
     """`metrics` in suites; here that is the name of a method."""
 
     @field_validator("asked")
     @classmethod
     def _known(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if names == ():
-            msg = "an empty list compares nothing"
-            raise ValueError(msg)
         for name in names or ():
             if name not in KNOWN:
                 msg = f"no distribution has the name {name}, {nearest(name, KNOWN)}"
@@ -91,12 +86,12 @@ class ExpectDistributionsToMatchBaseline(Expectation):
         baseline = context.baselines.get(self.baseline)
         return baseline.columns.get(self.column, {}) if isinstance(baseline, Baseline) else {}
 
-    def _wanted(self, context: Context) -> tuple[str, ...]:
+    def wanted(self, context: Context) -> tuple[str, ...]:
         """Return what is compared; where there is no baseline yet, what the next one should hold."""
         return tuple(dict.fromkeys(self.asked or self._held(context) or USUAL))
 
     def _possible(self, context: Context) -> list[str]:
-        return [name for name in self._wanted(context) if wanting(name, context, self.column) is None]
+        return [name for name in self.wanted(context) if wanting(name, context, self.column) is None]
 
     def columns_read(self, context: Context) -> Sequence[str]:
         roles = (role for name in self._possible(context) for role in roles_of(name, self.column))
@@ -109,7 +104,7 @@ class ExpectDistributionsToMatchBaseline(Expectation):
         baseline, held = self._baseline(context), self._held(context)
         compared: list[Compared] = []
         unjudged: list[Unjudged] = []
-        for name in self._wanted(context):
+        for name in self.wanted(context):
             absent = wanting(name, context, self.column)
             if name not in held:
                 unjudged.append(Unjudged(f"{self.baseline} holds no {name} of {self.column}", ANEW))

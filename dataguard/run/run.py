@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from dataguard.expectations.context import Context, MetricTable
-from dataguard.expectations.distributions import distributions
 from dataguard.expectations.divided import Scratch
 from dataguard.result import Result
 from dataguard.run.dataset import Dataset
 from dataguard.run.describe import (
     account,
     describe_columns,
+    describe_distributions,
     describe_shards,
     describe_skipped,
     describe_sources,
@@ -89,7 +89,7 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
         "taken": [*ready.taken, *named],
         "vocabulary": describe_vocabulary(context.vocabulary),
         "sources": describe_sources(table, context, plan.tokens),
-        "distributions": distributions(table, context, plan.metrics),
+        "distributions": describe_distributions(table, context, suite, plan.metrics),
         **({} if request.sampler is None else {"sampler": asdict(request.sampler)}),
         "skipped": describe_skipped(verdicts),
         "accounting": account(context, _count(rows.rejected()), _broken_rows(dataset, context)),

@@ -53,7 +53,7 @@ def test_tokens_that_are_worth_few_samples_are_smoothed_as_few():
 
 @pytest.mark.parametrize(("classes", "quantile"), [(2, 10.83), (4, 16.27), (11, 29.59), (31, 59.70)])
 def test_chance_is_a_quantile_of_the_chi_squared_law(classes: int, quantile: float):
-    assert by_chance(classes, (100, 300)) == pytest.approx(quantile * (1 / 100 + 1 / 300), rel=0.015)
+    assert by_chance(classes, (100, 300)) == pytest.approx(quantile * (1 / 100 + 1 / 300), rel=0.035)
 
 
 def test_one_class_leaves_nothing_to_chance():
