@@ -93,6 +93,23 @@ def distributions(
     return {column: held for column, held in found.items() if held}
 
 
+def counted(name: str, table: MetricTable, context: Context, column: str) -> tuple[pl.DataFrame, int]:
+    """Return how many rows have each value of a number: what it needs is there (`wanting`).
+
+    Returns:
+        Columns source (place in `Context.sources`, or null), step (Int64, rising) and rows (Int64); and how many steps make 1: a
+        number that is no whole one is counted in steps of 1 / GRID.
+    """
+    number = NUMBERS[name]
+    others = without_content(context, column) if number.of_content else null_or_empty(column)
+    rows = table.frame.filter(~others.fill_null(value=True))
+    rows = rows.select("source", value=number.value(_tokens(context, column))).drop_nulls("value")
+    grid = GRID if rows.collect_schema()["value"].is_float() else 1
+    steps = (pl.col("value") * grid).floor().cast(pl.Int64) if grid > 1 else pl.col("value").cast(pl.Int64)
+    counts = rows.group_by("source", step=steps).agg(rows=pl.len().cast(pl.Int64))
+    return counts.sort("step", "source").collect(engine="streaming"), grid
+
+
 def _tokens(context: Context, column: str) -> Tokens:
     return Tokens(context.attention(column), context.vocabulary)
 
@@ -100,16 +117,11 @@ def _tokens(context: Context, column: str) -> Tokens:
 def _of_number(
     name: str, table: MetricTable, context: Context, column: str, like: Distribution | None
 ) -> Distribution | None:
-    number = NUMBERS[name]
-    value = number.value(_tokens(context, column))
-    others = without_content(context, column) if number.of_content else null_or_empty(column)
-    rows = table.frame.filter(~others.fill_null(value=True)).select(value=value).drop_nulls()
-    grid = GRID if rows.collect_schema()["value"].is_float() else 1
-    steps = (pl.col("value") * grid).floor().cast(pl.Int64) if grid > 1 else pl.col("value").cast(pl.Int64)
-    counts = rows.group_by(step=steps).len().sort("step").collect(engine="streaming")
+    counts, grid = counted(name, table, context, column)
     if counts.is_empty():
         return None
-    values, weights = counts["step"].to_numpy(), counts["len"].to_numpy().astype(np.int64)
+    counts = counts.group_by("step").agg(pl.col("rows").sum()).sort("step")
+    values, weights = counts["step"].to_numpy(), counts["rows"].to_numpy()
     edges = _edges(values, weights) if like is None else np.array([_step(each, grid) for each in like.edges], np.int64)
     inside = np.bincount(np.searchsorted(edges, values, side="right"), weights, minlength=len(edges) + 1)
     total = int(weights.sum())
