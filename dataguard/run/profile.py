@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from dataguard.errors import DataError
+from dataguard.errors import DataError, OutputError
 from dataguard.expectations import EXPECTATIONS
 from dataguard.expectations.base import Expectation
 from dataguard.expectations.columns_exist import ExpectColumnsToExist
@@ -59,10 +59,13 @@ def profile(request: Request, out: str | Path | None = None) -> Profiled:
         out: Folder for suite.yaml, and for report.json: the baseline that the suite then names.
 
     Raises:
-        UsageError: DATA or the vocabulary is unusable, or there is no row to look at.
+        UsageError: DATA, the vocabulary or the folder is unusable, or there is no row to look at.
     """
     if out is None:
         return _profile(request)
+    if (Path(out) / SUITE).exists():
+        why, fix = "it may have been edited, and would be overwritten", "move it away, or give another --out"
+        raise OutputError(f"there is a {SUITE} already", where=str(Path(out) / SUITE), why=why, fix=fix)
     with prepare(Path(out), paths_of(request.data)) as outputs:
         profiled = _profile(request)
         kept = replace(profiled.proposed, lines=(*profiled.proposed.lines, *_drift(profiled.result)))
@@ -76,6 +79,7 @@ def _profile(request: Request) -> Profiled:
     request = replace(request, suite=None, sampler=None)
     with request.timings.steps("open"):
         ready = get_ready(request)
+        ready = replace(ready, taken=[each for each in ready.taken if not each.startswith("suite ")])
     if not any(shard.rows for shard in ready.context.intact):
         why = "no shard is intact, or none has a row"
         raise DataError("there is no row to look at", why=why, fix="see what dataguard validate says of it")

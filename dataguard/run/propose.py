@@ -1,8 +1,8 @@
 """Which expectations a profile proposes, and how their arguments follow from what was seen.
 
 Two rules hold for all of them. What is a matter of degree (a share of symbols, a longest run of digits) gets head room over
-what all but one row in a thousand have, and never beyond what no sound data has. What is a fault (an id beyond the vocabulary,
-a label beside another token) is never learned: the rule stays as strict as it is, and fails on this data.
+what nearly all rows have, and never beyond what no sound data has. What is a fault (an id beyond the vocabulary, a label beside
+another token) is never learned: the rule stays as strict as it is, and fails on this data.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ FEW = 0.05
 """Share of unexpected rows below which a rule is taken to hold but for some faults."""
 RARE = 0.999
 """All but one row in a thousand: what `mostly` of the shipped suites asks for."""
+USUAL = 0.99
+"""Share of the rows that limits follow; few enough to leave out faults, which are not to widen them."""
 TIMES = 1.5
-"""Head room over what all but one row in a thousand have."""
+"""Head room over what those rows have."""
 MOST_NAMED = 30
 LEAST_ROWS = 100
 """Rows of a source below which nothing is said of it."""
@@ -82,6 +84,12 @@ def _first_that_holds(seen: Seen, kind: str, variants: Iterable[Kwargs]) -> Kwar
 def _mostly(share: float) -> dict[str, float]:
     """Return the argument that tolerates twice the share that is unexpected here."""
     return {"mostly": math.floor((1 - 2 * share) * 1000) / 1000} if share else {}
+
+
+def _tolerant(seen: Seen, kind: str, kwargs: Kwargs, least: float) -> Kwargs:
+    """Return arguments with a `mostly` that tolerates twice what is unexpected here: one row in a thousand, to 1 - least."""
+    beyond = _share(seen.trial(kind, kwargs))
+    return {**kwargs, "mostly": min(RARE, max(least, _mostly(beyond).get("mostly", 1.0)))}
 
 
 def _up(value: float, step: float) -> float:
@@ -225,22 +233,22 @@ def _ids(seen: Seen) -> Fits:
 
 
 def _unknown(seen: Seen) -> Fits:
+    kind = "expect_unknown_token_fraction_to_be_below"
     spread, vocabulary = seen.spread("unknown_fraction"), seen.context.vocabulary
     if spread is None:
         return "no row has content"
     if vocabulary.unk in vocabulary.special_ids:
         return "unk is pad, bos or eos as well, so that nothing is counted"
-    usual = spread.quantile(RARE)
-    kwargs = {"max_fraction": min(0.1, max(0.01, _up(2 * usual, 0.01))), "mostly": RARE}
-    return [Fitted(kwargs, f"all but one row in a thousand have at most {percent(usual)} unk")]
+    limit = min(0.1, max(0.01, _up(2 * spread.quantile(USUAL), 0.01)))
+    kwargs = _tolerant(seen, kind, {"max_fraction": limit}, least=0.99)
+    return [Fitted(kwargs, f"99 % of the rows have at most {percent(spread.quantile(USUAL))} unk")]
 
 
 def _bos(seen: Seen) -> Fits:
     kind, vocabulary = "expect_bos_at_document_starts", seen.context.vocabulary
     lacking = _share(seen.trial(kind, {"policy": "required"}))
     if lacking < FEW / 5:
-        why = f"{percent(1 - lacking)} of the rows begin every document with bos"
-        return [Fitted({"policy": "required", **_mostly(lacking)}, why)]
+        return [Fitted({"policy": "required"}, f"{percent(1 - lacking)} of the rows begin every document with bos")]
     if vocabulary.bos == vocabulary.eos:
         return "bos and eos are one id, and not every document begins with it"
     if _share(seen.trial(kind, {"policy": "forbidden"})) == 0:
@@ -382,14 +390,13 @@ def _periodic(seen: Seen) -> Fits:
 
 
 def _symbols(seen: Seen) -> Fits:
-    spread = seen.spread("symbol_fraction")
+    kind, spread = "expect_symbol_fraction_to_be_below", seen.spread("symbol_fraction")
     if spread is None:
         return "no row has a visible character"
-    usual = spread.quantile(RARE)
-    limit = min(0.5, max(0.3, _up(TIMES * usual, 0.05)))
-    why = f"all but one row in a thousand have at most {percent(usual)} symbols"
+    limit = min(0.5, max(0.3, _up(TIMES * spread.quantile(USUAL), 0.05)))
+    why = f"99 % of the rows have at most {percent(spread.quantile(USUAL))} symbols"
     rich = {
-        source: min(0.95, _up(TIMES * own.quantile(RARE), 0.05))
+        source: min(0.95, _up(TIMES * own.quantile(USUAL), 0.05))
         for source, own in seen.spread_by_source("symbol_fraction").items()
         if own.total >= LEAST_ROWS and own.quantile(0.9) > RICH and own.share_above(limit) > FEW / 5
     }
@@ -397,21 +404,16 @@ def _symbols(seen: Seen) -> Fits:
     if rich:
         kwargs["by_source"] = {source: {"max_fraction": own} for source, own in rich.items()}
         why += f"; a tenth of the rows of {', '.join(rich)} have more than {percent(RICH)}"
-    beyond = _share(seen.trial("expect_symbol_fraction_to_be_below", kwargs))
-    return [Fitted({**kwargs, "mostly": min(RARE, max(0.99, _mostly(beyond).get("mostly", 1)))}, why, "warning")]
+    return [Fitted(_tolerant(seen, kind, kwargs, least=0.997), why, "warning")]
 
 
 def _digits(seen: Seen) -> Fits:
-    runs, share = seen.spread("digit_run"), seen.spread("digit_fraction")
-    if runs is None or share is None:
+    runs = seen.spread("digit_run")
+    if runs is None:
         return "no row has a visible character"
-    usual, most = runs.quantile(RARE), share.quantile(RARE)
-    kwargs: dict[str, Any] = {"max_run": int(min(128, max(64, 2 * usual)))}
-    why = f"all but one row in a thousand have at most {usual:,} digits in a row"
-    if most < 0.5:
-        kwargs["max_fraction"] = max(0.5, _up(TIMES * most, 0.05))
-        why += f", and at most {percent(most)} digits"
-    return [Fitted({**kwargs, "mostly": RARE}, why)]
+    usual = runs.quantile(USUAL)
+    kwargs = {"max_run": int(min(128, max(64, 2 * usual))), "mostly": RARE}
+    return [Fitted(kwargs, f"99 % of the rows have at most {usual:,} digits in a row, none more than {runs.highest:,}")]
 
 
 # Distribution
@@ -514,6 +516,5 @@ NUMBERS_READ = (
     "supervised_fraction",
     "symbol_fraction",
     "digit_run",
-    "digit_fraction",
 )
 """Numbers that the rules ask for."""
