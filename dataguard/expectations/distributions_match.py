@@ -11,7 +11,7 @@ from pydantic import Field, WithJsonSchema, field_validator
 
 from dataguard.errors import nearest
 from dataguard.expectations.base import CannotJudge, Expectation, Level, Outcome
-from dataguard.expectations.baseline import KNOWN, SOURCE, TOKEN_USE, Baseline, Distribution
+from dataguard.expectations.baseline import KNOWN, TOKEN_USE, Baseline, Distribution
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.distributions import USUAL, measured, metrics_of, roles_of, wanting
 from dataguard.expectations.psi import by_chance, psi
@@ -159,7 +159,7 @@ def _compare(name: str, before: Distribution, now: Distribution) -> Compared:
     shares = theirs / theirs.sum(), ours / ours.sum()
     place = int(np.abs(shares[1] - shares[0]).argmax())
     most = f"{before.classes()[place]} was {shares[0][place]:.1%} and is {shares[1][place]:.1%}"
-    chance = by_chance(classes, samples, clustered=name in {SOURCE, TOKEN_USE})
+    chance = by_chance(classes, samples, clustered=name == TOKEN_USE)
     return Compared(name, psi(theirs, ours, samples), chance, now.rows, before.rows, most)
 
 

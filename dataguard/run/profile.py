@@ -24,9 +24,11 @@ from dataguard.result import ExpectationResult, Result
 from dataguard.run.dataset import paths_of
 from dataguard.run.outputs import REPORT, prepare
 from dataguard.run.plan import Plan, make_plan
-from dataguard.run.propose import NUMBERS_READ, RULES, Fitted, Rule, columns_wanted
+from dataguard.run.propose import NUMBERS_READ, RULES
 from dataguard.run.ready import Ready, get_ready
 from dataguard.run.request import Request
+from dataguard.run.rule import Fitted, Rule
+from dataguard.run.rules_rows import columns_wanted
 from dataguard.run.run import Measured, judged, measure
 from dataguard.run.seen import Seen, token_columns
 from dataguard.run.suite_text import Line, Proposed
