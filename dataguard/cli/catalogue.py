@@ -96,7 +96,7 @@ def _described(kind: type[Expectation]) -> dict[str, Any]:
     from pydantic_core import PydanticUndefined
 
     arguments = {}
-    for name, field in kind.model_fields.items():
+    for name, field in kind.arguments().items():
         default = field.get_default(call_default_factory=True)
         arguments[name] = "(must be given)" if default is PydanticUndefined else default
     return {

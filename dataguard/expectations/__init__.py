@@ -9,6 +9,7 @@ from dataguard.expectations.bos_at_starts import ExpectBosAtDocumentStarts
 from dataguard.expectations.boundaries_consistent import ExpectDocumentBoundariesToBeConsistent
 from dataguard.expectations.columns_exist import ExpectColumnsToExist
 from dataguard.expectations.digit_runs import ExpectDigitRunsToBeBelow
+from dataguard.expectations.distributions_match import ExpectDistributionsToMatchBaseline
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
 from dataguard.expectations.encoding_plausible import ExpectTokenEncodingToBePlausible
 from dataguard.expectations.eos_at_ends import ExpectEosAtDocumentEnds
@@ -48,6 +49,7 @@ from dataguard.expectations.seeds_agree import ExpectSeedsToAgreeInDistribution
 from dataguard.expectations.sequence_lengths import ExpectSequenceLengthsToBeBetween
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.expectations.shards_match_manifest import ExpectShardsToMatchManifest
+from dataguard.expectations.source_token_share import ExpectSourceTokenShareToBeBetween
 from dataguard.expectations.sources_known import ExpectSourcesToBeKnown
 from dataguard.expectations.spans_covered import ExpectLabelsToCoverSpans
 from dataguard.expectations.supervised_tokens import ExpectSupervisedTokensToBeBetween
@@ -111,7 +113,9 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectSymbolFractionToBeBelow,
         ExpectDigitRunsToBeBelow,
         ExpectWhiteSpaceFractionToBeBelow,
+        ExpectSourceTokenShareToBeBetween,
         ExpectMetricToBeBetween,
+        ExpectDistributionsToMatchBaseline,
         ExpectSamplerArgumentsToBeValid,
         ExpectOrderToBeReproducible,
         ExpectEpochOrdersToDiffer,

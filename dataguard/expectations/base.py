@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
 
 from dataguard.expectations.context import NONE_INTACT, OBSERVATION, Context, MetricTable, ShardFacts
 from dataguard.expectations.observation import Observation
@@ -75,6 +76,8 @@ class Expectation(BaseModel):
     fix: ClassVar[str] = ""
     value_name: ClassVar[str | Mapping[str, str]] = ""
     """What the findings' values are, in a word or two for people; by reason where that differs."""
+    paths: ClassVar[tuple[str, ...]] = ()
+    """Arguments that name files: in a suite's file, relative to that file."""
 
     column: str = "input_ids"
 
@@ -82,6 +85,11 @@ class Expectation(BaseModel):
     def type(cls) -> str:
         """Return the name that suites use: the class name in snake case."""
         return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+    @classmethod
+    def arguments(cls) -> dict[str, FieldInfo]:
+        """Return the arguments by the names that suites give them."""
+        return {field.alias or name: field for name, field in cls.model_fields.items()}
 
     def needs(self, context: Context) -> Sequence[str]:
         """Return the names (`Context.absent`) of what it cannot judge without."""

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from dataguard.expectations.baseline import Baseline
 from dataguard.expectations.divided import Scratch
 from dataguard.expectations.observation import PARTS, Observation
 from dataguard.metrics.base import Attention, Metric
@@ -88,6 +89,7 @@ class Context:
         ignored: Files in DATA that are no shards, each with the reason.
         manifests: What the files beside the shards say of them.
         observation: What was seen of a sampler; None where nobody looked.
+        baselines: Earlier reports that the suite names, by path: what they hold, or why that cannot be told.
     """
 
     vocabulary: Vocabulary
@@ -97,6 +99,7 @@ class Context:
     ignored: Sequence[tuple[str, str]] = ()
     manifests: Sequence[Manifest] = ()
     observation: Observation | None = None
+    baselines: Mapping[str, Baseline | Unjudged] = field(default_factory=dict)
 
     @property
     def intact(self) -> list[ShardFacts]:

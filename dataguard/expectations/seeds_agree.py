@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ from pydantic import Field
 
 from dataguard.expectations.base import CannotJudge, ObservationExpectation, Outcome
 from dataguard.expectations.observation import Epoch, Observation, Samples, joined
+from dataguard.expectations.psi import psi
 from dataguard.expectations.sampled import Found
 from dataguard.result import Severity
 
@@ -64,10 +65,10 @@ class ExpectSeedsToAgreeInDistribution(ObservationExpectation):
         indices = {}
         if seen.lengths is not None:
             binned = _binned(seen.lengths)
-            indices["length"] = psi(binned[ours], binned[theirs])
+            indices["length"] = _apart(binned[ours], binned[theirs])
         if seen.sources is not None:
             sources = seen.sources + 1
-            indices["source"] = psi(sources[ours], sources[theirs])
+            indices["source"] = _apart(sources[ours], sources[theirs])
         return indices
 
 
@@ -103,16 +104,9 @@ def _same(ours: Epoch, theirs: Epoch) -> bool:
     return len(ours.ranks) == len(theirs.ranks) and all(map(np.array_equal, ours.ranks, theirs.ranks))
 
 
-def psi(ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> float:
-    """Return the population stability index of two samples of classes, rounded; 0 where one is empty.
-
-    Half a sample is added to each class, so that one that is empty on one side gives a large number and not infinity.
-
-    Args:
-        ours, theirs: Classes, whole numbers from 0. Shapes (n,) and (m,).
-    """
+def _apart(ours: npt.NDArray[np.int64], theirs: npt.NDArray[np.int64]) -> float:
+    """Return the index of two samples of classes, whole numbers from 0; 0 where one is empty."""
     if not len(ours) or not len(theirs):
         return 0.0
     classes = int(max(ours.max(), theirs.max())) + 1
-    shares = [(np.bincount(each, minlength=classes) + 0.5) / (len(each) + 0.5 * classes) for each in (ours, theirs)]
-    return round(float(((shares[0] - shares[1]) * np.log(shares[0] / shares[1])).sum()), 6)
+    return psi(np.bincount(ours, minlength=classes), np.bincount(theirs, minlength=classes))

@@ -12,7 +12,11 @@ import polars as pl
 
 from dataguard.expectations.content import content_of
 from dataguard.expectations.context import Context, MetricTable
+from dataguard.expectations.distributions import distributions
+from dataguard.expectations.distributions_match import ExpectDistributionsToMatchBaseline
+from dataguard.metrics.base import Metric
 from dataguard.run.judge import Verdicts
+from dataguard.suite.model import Suite
 from dataguard.vocabulary.model import Vocabulary
 
 BINS = 20
@@ -97,6 +101,16 @@ def _lengths(counts: pl.DataFrame, edges: npt.NDArray[np.int64], source: str | N
         "lengths": {"min": int(lengths[0]), **quantiles, "max": int(lengths[-1]), "mean": round(tokens / total, 2)},
         "histogram": {"edges": edges.tolist(), "counts": histogram.astype(np.int64).tolist()},
     }
+
+
+def describe_distributions(
+    table: MetricTable, context: Context, suite: Suite, metrics: Sequence[Metric]
+) -> dict[str, dict[str, Any]]:
+    """Return how what was measured anyway is distributed, so that this report can be a later one's baseline."""
+    expectations = (each.expectation for each in suite.expectations)
+    comparing = [each for each in expectations if isinstance(each, ExpectDistributionsToMatchBaseline)]
+    asked = [(each.column, name) for each in comparing for name in each.wanted(context)]
+    return distributions(table, context, metrics, asked)
 
 
 def account(context: Context, rejected: int, broken_rows: Sequence[int | None]) -> dict[str, int | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,15 @@ OPTIONS = {"columns": "--column", "parameters": "--set", "reports": "--report", 
 """Options that are called otherwise than their key."""
 
 
-def with_projects(data: Sequence[Path], told: Mapping[str, Any]) -> dict[str, Any]:
+def with_projects(
+    data: Sequence[Path], told: Mapping[str, Any], only: Collection[str] = tuple(ProjectSettings.model_fields)
+) -> dict[str, Any]:
     """Return the options that were told, with what project files add to them.
 
     Args:
         data: DATA.
         told: Options of the command line, by the names of `dataguard.validate`'s arguments.
+        only: Keys that the command takes; it leaves others alone.
 
     Returns:
         Arguments of `dataguard.validate`; `taken` says what came from which file, `columns_from` who asked for a column.
@@ -41,7 +44,8 @@ def with_projects(data: Sequence[Path], told: Mapping[str, Any]) -> dict[str, An
     asked: dict[str, str] = {}
     for project in projects(data):
         asked |= {role: str(project.file) for role in project.settings.get("columns", ()) if role not in asked}
-        used = [key for key, value in _without_length(project, told).items() if _add(merged, key, value)]
+        settings = {key: value for key, value in _without_length(project, told).items() if key in only}
+        used = [key for key, value in settings.items() if _add(merged, key, value)]
         if used:
             taken.append(f"{', '.join(used)} from {project.file}")
     if not taken:

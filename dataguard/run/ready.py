@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dataguard.expectations.context import Context, ShardFacts
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
+from dataguard.run.baselines import read_baselines
 from dataguard.run.columns import demand_columns, refuse_unknown_roles
 from dataguard.run.dataset import Dataset, open_dataset, paths_of, source_of_rows
 from dataguard.run.head import first_rows
@@ -84,6 +85,7 @@ def get_ready(request: Request) -> Ready:
         suite.parameters,
         dataset.ignored,
         dataset.manifests,
+        baselines=read_baselines(suite),
     )
     return Ready(suite, dataset, context, mapped, tokenizer, taken)
 

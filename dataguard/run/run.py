@@ -15,6 +15,7 @@ from dataguard.run.dataset import Dataset
 from dataguard.run.describe import (
     account,
     describe_columns,
+    describe_distributions,
     describe_shards,
     describe_skipped,
     describe_sources,
@@ -23,7 +24,7 @@ from dataguard.run.describe import (
 from dataguard.run.fill import fill
 from dataguard.run.head import describe_head
 from dataguard.run.judge import judge
-from dataguard.run.plan import make_plan
+from dataguard.run.plan import Plan, make_plan
 from dataguard.run.ready import Ready, get_ready
 from dataguard.run.request import Request
 from dataguard.run.rows import Rows
@@ -31,6 +32,7 @@ from dataguard.run.samples import with_sampler
 from dataguard.run.scratch import scratch_folder, scratch_writing
 from dataguard.run.store import opened_store
 from dataguard.run.table import RunTable
+from dataguard.suite.model import Suite
 
 
 @dataclass(frozen=True)
@@ -58,23 +60,50 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
     Raises:
         UsageError: The suite, the vocabulary or DATA is unusable, or nothing could be judged.
     """
-    step = request.timings.steps
-    with step("open"):
+    with request.timings.steps("open"):
         ready = ready or get_ready(request)
-    suite, dataset, context = ready.suite, ready.dataset, ready.context
-    plan = make_plan(suite, context)
+    measured = measure(ready, make_plan(ready.suite, ready.context), request)
+    return judged(ready.suite, measured, ready, request)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The numbers of a data set.
+
+    Args:
+        context: As far as only the rows tell: tokens, sources, shards that are not intact after all.
+    """
+
+    plan: Plan
+    filled: RunTable
+    table: MetricTable
+    context: Context
+
+
+def measure(ready: Ready, plan: Plan, request: Request) -> Measured:
+    """Scan what a plan asks for, as far as it is not stored."""
     filled = RunTable(plan.metrics)
-    with step("scan"), opened_store(request) as store:
-        shards = fill(dataset, context.shards, plan, filled, store=store, request=request)
-    context = replace(context, shards=shards, sources=filled.sources)
+    with request.timings.steps("scan"), opened_store(request) as store:
+        shards = fill(ready.dataset, ready.context.shards, plan, filled, store=store, request=request)
+    context = replace(ready.context, shards=shards, sources=filled.sources)
     scratch = Scratch(partial(scratch_folder, filled), scratch_writing)
-    table = MetricTable(filled.frame(), scratch)
+    return Measured(plan, filled, MetricTable(filled.frame(), scratch), context)
+
+
+def judged(suite: Suite, measured: Measured, ready: Ready, request: Request) -> Judged:
+    """Judge the numbers of a data set by a suite.
+
+    Raises:
+        SuiteError: Nothing could be judged.
+    """
+    plan, filled, table, context = measured.plan, measured.filled, measured.table, measured.context
+    dataset = ready.dataset
     if request.sampler is not None:
         suite, context = with_sampler(suite, context, dataset, filled, plan.tokens, request)
-    with step("judge"):
+    with request.timings.steps("judge"):
         verdicts = judge(suite, table, context)
     verdicts.demand_some(suite)
-    rows = Rows(filled, verdicts, suite, context, scratch)
+    rows = Rows(filled, verdicts, suite, context, table.scratch)
     columns = describe_columns(context)
     named = [f"column {', '.join(found)} as {role}" for role, found in columns.items() if role not in ready.mapped]
     meta = {
@@ -88,6 +117,7 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
         "taken": [*ready.taken, *named],
         "vocabulary": describe_vocabulary(context.vocabulary),
         "sources": describe_sources(table, context, plan.tokens),
+        "distributions": describe_distributions(table, context, suite, plan.metrics),
         **({} if request.sampler is None else {"sampler": asdict(request.sampler)}),
         "skipped": describe_skipped(verdicts),
         "accounting": account(context, _count(rows.rejected()), _broken_rows(dataset, context)),

@@ -72,9 +72,9 @@ def refuse_unknown(kind: type[Expectation], kwargs: Mapping[str, Any], spot: Spo
         SuiteError: There is one; it names the nearest known ones.
     """
     for name in kwargs:
-        if name in kind.model_fields:
+        if name in kind.arguments():
             continue
-        why, fix = None, nearest(name, kind.model_fields)
+        why, fix = None, nearest(name, kind.arguments())
         if name in ROWS_ALONE:
             why = f"{name} is for row-level expectations; this one judges whole {kind.level}s"
             fix = f"leave {name} out"
@@ -90,7 +90,7 @@ def _refuse_booleans(kind: type[Expectation], kwargs: Mapping[str, Any], spot: S
         SuiteError: There is one.
     """
     for name, value in kwargs.items():
-        choices = get_args(kind.model_fields[name].annotation)
+        choices = get_args(kind.arguments()[name].annotation)
         if isinstance(value, bool) and value in choices and not any(each is value for each in choices):
             why = f"it must be {' or '.join(map(repr, choices))}"
             raise (spot / name).error(f"{name} of {kind.type()} cannot be {shown(value)}", why=why)

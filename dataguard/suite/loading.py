@@ -6,7 +6,8 @@ with file, line and the nearest known name: an expectation that is silently left
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def load_suite(
     settings = suite_settings(mapping(suite.get("meta"), "meta", top / "meta"), top / "meta")
     return Suite(
         name=_text(suite, "name", top) or name,
-        expectations=_configured(entries, values, table, top / "expectations"),
+        expectations=_configured(entries, _Given(values, given, table, _folder(source)), top / "expectations"),
         parameters=values,
         columns=settings.columns,
         vocabulary=settings.vocabulary,
@@ -99,6 +100,34 @@ def _document(source: str | Path | Mapping[str, Any]) -> tuple[Document, str, st
     return read(path), str(source), path.stem
 
 
+def files_named(document: Document, parameters: Mapping[str, Any]) -> Iterator[tuple[str, Spot]]:
+    """Yield the paths in a suite's file, and where they stand; what else is wrong with it is told when it is loaded.
+
+    Args:
+        parameters: Values for the suite's parameters, over its own.
+    """
+    suite = document.value if isinstance(document.value, dict) else {}
+    declared, entries = suite.get("suite_parameters"), suite.get("expectations")
+    values = {**(declared if isinstance(declared, dict) else {}), **parameters}
+    for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+        given = entry if isinstance(entry, dict) else {}
+        kwargs, kind = given.get("kwargs"), EXPECTATIONS.get(str(given.get("type")))
+        if kind is None or not isinstance(kwargs, dict):
+            continue
+        for name in kind.paths:
+            value = kwargs.get(name)
+            path = values.get(str(value.get(KEY))) if isinstance(value, dict) else value
+            if isinstance(path, str):
+                yield path, document.top / "expectations" / number / "kwargs" / name
+
+
+def _folder(source: str | Path | Mapping[str, Any]) -> Path | None:
+    """Return the folder of a suite that is a file of the user's."""
+    if isinstance(source, Mapping) or (isinstance(source, str) and source in shipped()):
+        return None
+    return Path(source).parent
+
+
 def _entries(suite: Mapping[str, Any], spot: Spot) -> list[Any]:
     if "expectations" not in suite:
         raise spot.error("the suite has no expectations", fix="list them under expectations:")
@@ -110,10 +139,34 @@ def _entries(suite: Mapping[str, Any], spot: Spot) -> list[Any]:
     return entries
 
 
-def _configured(entries: list[Any], parameters: Mapping[str, Any], table: Table, spot: Spot) -> tuple[Configured, ...]:
+@dataclass(frozen=True)
+class _Given:
+    """What the entries of a suite are understood by.
+
+    Args:
+        parameters: Values of all parameters.
+        told: Those that came from outside of the suite.
+        table: The expectations that there are.
+        folder: The suite's, to which its paths are relative; None where it is no file of the user's.
+    """
+
+    parameters: Mapping[str, Any]
+    told: Collection[str]
+    table: Table
+    folder: Path | None
+
+    def located(self, kind: type[Expectation], kwargs: Mapping[str, Any], origins: Mapping[str, str]) -> dict[str, Any]:
+        """Return arguments with paths as the working directory sees them; one that came from outside is such a path."""
+        own = [name for name in kind.paths if origins.get(name) not in self.told]
+        paths = {name: kwargs[name] for name in own if isinstance(kwargs.get(name), str) and kwargs[name]}
+        folder = self.folder
+        return {**kwargs, **({} if folder is None else {name: str(folder / path) for name, path in paths.items()})}
+
+
+def _configured(entries: list[Any], how: _Given, spot: Spot) -> tuple[Configured, ...]:
     found: dict[str, Configured] = {}
     for number, entry in enumerate(entries):
-        each = _one(entry, parameters, table, spot / number)
+        each = _one(entry, how, spot / number)
         arguments = repr(each.expectation)
         if arguments in found:
             other = found[arguments].line
@@ -124,14 +177,14 @@ def _configured(entries: list[Any], parameters: Mapping[str, Any], table: Table,
     return tuple(found.values())
 
 
-def _one(entry: Any, parameters: Mapping[str, Any], table: Table, spot: Spot) -> Configured:
+def _one(entry: Any, how: _Given, spot: Spot) -> Configured:
     """Return one expectation of a suite."""
     if not isinstance(entry, dict):
         raise spot.error(f"an expectation must be a mapping with type and kwargs, not {shown(entry)}")
-    kind = _kind(entry, table, spot)
+    kind, parameters = _kind(entry, how.table, spot), how.parameters
     for key in entry:
         if key not in EXPECTATION_KEYS:
-            fix = f"write {key} under kwargs" if key in kind.model_fields else nearest(key, EXPECTATION_KEYS)
+            fix = f"write {key} under kwargs" if key in kind.arguments() else nearest(key, EXPECTATION_KEYS)
             raise (spot / key).error(f"an expectation has no key {key}", fix=fix)
     given = mapping(entry.get("kwargs"), "kwargs", spot / "kwargs")
     kwargs = mapping(resolve(given, parameters, spot / "kwargs"), "kwargs", spot / "kwargs")
@@ -140,7 +193,9 @@ def _one(entry: Any, parameters: Mapping[str, Any], table: Table, spot: Spot) ->
     origins = {name: value[KEY] for name, value in given.items() if isinstance(value, dict) and KEY in value}
     skipped = {name for name, value in kwargs.items() if value is None and {name, origins.get(name)} & set(when)}
     return Configured(
-        expectation=build(kind, kwargs, spot / "kwargs", skipped=skipped, parameters=origins),
+        expectation=build(
+            kind, how.located(kind, kwargs, origins), spot / "kwargs", skipped=skipped, parameters=origins
+        ),
         severity=_severity(entry, kind, spot / "severity"),
         when=when,
         kwargs=kwargs,

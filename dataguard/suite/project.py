@@ -19,6 +19,7 @@ from dataguard.result import Severity
 from dataguard.suite.arguments import check
 from dataguard.suite.document import Spot, shown
 from dataguard.suite.files import read
+from dataguard.suite.loading import files_named
 from dataguard.suite.settings import check_columns, check_vocabulary, mapping
 from dataguard.suite.shipped import shipped
 from dataguard.suite.sizes import SIZE, bytes_of
@@ -126,7 +127,9 @@ def read_project(
         if settings.get(key) is not None:
             settings[key] = place(settings[key], file.parent, document.top / key)
     if confined and isinstance(settings.get("suite"), Path):
-        _demand_inside(settings["suite"], file.parent, document.top / "suite")
+        _demand_inside("suite", settings["suite"], file.parent, document.top / "suite")
+        for path, spot in files_named(read(settings["suite"]), settings.get("parameters", {})):
+            _demand_inside("file", settings["suite"].parent / path, file.parent, spot)
     if isinstance(limit := settings.get("quarantine_limit"), str):
         settings["quarantine_limit"] = bytes_of(limit)
     return Project(file, settings)
@@ -167,8 +170,8 @@ PLACES = {"suite": _suite, "tokenizer": _tokenizer, "model": _tokenizer, "out": 
 """What a path in the file means, by key."""
 
 
-def _demand_inside(path: Path, folder: Path, spot: Spot) -> None:
+def _demand_inside(what: str, path: Path, folder: Path, spot: Spot) -> None:
     """Refuse a path that leads out of a folder, by its name or by a link."""
     if not path.resolve().is_relative_to(folder.resolve()):
-        why = f"a {NAME} that lies with the data may only name a suite that lies there too"
-        raise spot.error(f"the suite {shown(str(path))} lies elsewhere", why=why, fix="name it with --suite")
+        why = f"a {NAME} that lies with the data may only name a suite that lies there too, as must the files that it names"
+        raise spot.error(f"the {what} {shown(str(path))} lies elsewhere", why=why, fix="name the suite with --suite")

@@ -42,7 +42,7 @@ def shipped_suites() -> list[Suite]:
 
 def _expectation(kind: type[Expectation]) -> str:
     """Return the section of one expectation."""
-    own = {name: field for name, field in kind.model_fields.items() if name not in COMMON}
+    own = {name: field for name, field in kind.arguments().items() if name not in COMMON}
     lines = [f"## {kind.type()}", "", (inspect.getdoc(kind) or "").partition("\n")[0], ""]
     lines += [f"- level: {kind.level}; default severity: {kind.default_severity}"]
     lines += [f"- arguments: {', '.join(_argument(name, field) for name, field in own.items()) or 'none of its own'}"]

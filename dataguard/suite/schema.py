@@ -89,7 +89,7 @@ def _expectation(table: Mapping[str, type[Expectation]]) -> Schema:
 
 def _of_type(name: str, kind: type[Expectation]) -> Schema:
     """Return the condition that ties an expectation's arguments to its type."""
-    needed = any(field.is_required() for field in kind.model_fields.values())
+    needed = any(field.is_required() for field in kind.arguments().values())
     arguments: Schema = {"$ref": f"#/$defs/{name}"}
     allowed = {"anyOf": [arguments, PARAMETER, *([] if needed else [NOTHING])]}
     return {
@@ -112,7 +112,7 @@ def _arguments(kind: type[Expectation]) -> Schema:
 
 
 def _argument(name: str, schema: Schema, kind: type[Expectation]) -> Schema:
-    told = kind.model_fields[name].description or ARGUMENTS.get(name) or _first_line(kind)
+    told = kind.arguments()[name].description or ARGUMENTS.get(name) or _first_line(kind)
     default = {"default": schema["default"]} if "default" in schema else {}
     return {**_or_parameter(schema), **default, "description": told}
 

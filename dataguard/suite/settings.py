@@ -92,8 +92,8 @@ def when_of(
     check(ExpectationSettings, "meta.dataguard of an expectation", own, spot)
     names = ExpectationSettings.model_validate(own).when
     for number, name in enumerate(names):
-        if not known_for_when(name, kind.model_fields, parameters):
-            known = names_for_when(kind.model_fields, parameters)
+        if not known_for_when(name, kind.arguments(), parameters):
+            known = names_for_when(kind.arguments(), parameters)
             raise (spot / "when" / number).error(f"when cannot name {shown(name)}", fix=nearest(name, known))
     return tuple(dict.fromkeys(names))
 

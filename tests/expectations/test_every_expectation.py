@@ -163,6 +163,12 @@ FILES = {
     "expect_tokenizer_to_fit_model",
 }
 """Expectations that look at no column of a shard."""
+DEMANDED: dict[str, dict[str, Any]] = {
+    "expect_columns_to_exist": {"columns": ["input_ids"]},
+    "expect_source_token_share_to_be_between": {"shares": {"web": [0, 1]}},
+    "expect_distributions_to_match_baseline": {"baseline": "report.json"},
+}
+"""Arguments of the others that must be given."""
 SAMPLER = {name for name, kind in EXPECTATIONS.items() if kind.level == "observation"}
 
 
@@ -170,7 +176,7 @@ SAMPLER = {name for name, kind in EXPECTATIONS.items() if kind.level == "observa
 def test_where_no_shard_is_intact_it_is_unjudged_for_that_reason(name: str, tmp_path: Path):
     (tmp_path / "train").mkdir()
     (tmp_path / "train" / "a.parquet").write_bytes(b"")
-    arguments = {**JUDGED, "expect_columns_to_exist": {"columns": ["input_ids"]}}.get(name, {})
+    arguments = {**JUDGED, **DEMANDED}.get(name, {})
     suite = {"name": "one", "expectations": [{"type": name, "kwargs": arguments}]}
     result = dataguard.validate(tmp_path, suite=suite, tokenizer=byte_tokenizer(), max_length=None, jobs=1)
     (found,) = (each for each in result.results if each.type == name)

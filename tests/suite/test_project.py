@@ -145,3 +145,34 @@ class TestConfined:
         text = f"suite: {name.format(folder=folder.parent)}"
         assert "lies elsewhere" in refused(folder, text, confined=True).what
         assert settings(folder, text)
+
+    @pytest.mark.parametrize(
+        ("baseline", "more"),
+        [
+            ("../old.json", ""),
+            ("{folder}/old.json", ""),
+            ("/dev/zero", ""),
+            ("link.json", ""),
+            ("{{$PARAMETER: p}}", "suite_parameters: {{p: ../old.json}}"),
+        ],
+    )
+    def test_a_baseline_elsewhere_is_refused_whatever_leads_there(self, folder: Path, baseline: str, more: str) -> None:
+        (folder.parent / "old.json").write_text("{}")
+        (folder / "link.json").symlink_to("../old.json")
+        (folder / "own.json").write_text("{}")
+        entry = "expectations: [{{type: expect_distributions_to_match_baseline, kwargs: {{baseline: {}}}}}]"
+        (folder / "mine.yaml").write_text(
+            f"{more.format()}\n{entry.format(baseline.format(folder=folder.parent))}", encoding="utf-8"
+        )
+        with pytest.raises(SuiteError, match="lies elsewhere") as caught:
+            settings(folder, "suite: mine.yaml", confined=True)
+        assert (Path(str(caught.value.file)).name, caught.value.line) == ("mine.yaml", 2)
+        assert settings(folder, "suite: mine.yaml")
+        (folder / "mine.yaml").write_text(entry.format("own.json"), encoding="utf-8")
+        assert settings(folder, "suite: mine.yaml", confined=True)
+
+    def test_a_parameter_beside_the_suite_leads_nowhere_else_either(self, folder: Path) -> None:
+        entry = "expectations: [{type: expect_distributions_to_match_baseline, kwargs: {baseline: {$PARAMETER: p}}}]"
+        (folder / "mine.yaml").write_text(entry, encoding="utf-8")
+        with pytest.raises(SuiteError, match="lies elsewhere"):
+            settings(folder, "suite: mine.yaml\nparameters: {p: ../old.json}", confined=True)
