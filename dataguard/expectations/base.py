@@ -248,7 +248,8 @@ class RowExpectation(Expectation):
         lacking = {
             place: role
             for place, shard in enumerate(context.shards)
-            if shard.fault is None and (role := shard.unread(self.metrics(context))) is not None
+            if shard.fault is None
+            and (role := shard.unread(self.columns_read(context), self.metrics(context))) is not None
         }
         if not lacking:
             return None

@@ -60,15 +60,20 @@ class ShardFacts:
         kind = self.type_of(role)
         return kind is not None and (role_of(role) not in PER_TOKEN or is_list(kind) or pa.types.is_null(kind))
 
-    def unread(self, metrics: Iterable[Metric]) -> str | None:
-        """Return, in words, the first column that metrics read and that is not there, or not of a type that they can read."""
+    def unread(self, required: Iterable[str], metrics: Iterable[Metric]) -> str | None:
+        """Return, in words, the first column that is not there, or not of a type that metrics can read.
+
+        Args:
+            required: Roles that must be there.
+        """
         types = {role: kind for role in self.roles if (kind := self.type_of(role)) is not None}
+        for role in required:
+            if role not in types:
+                return f"no column {role}"
         for metric in metrics:
             for role in (*metric.reads(), *metric.may_read()):
                 if role in types and not metric.accepts(role, types[role]):
                     return f"column {self.roles[role]} is {types[role]}"
-                if role not in types and role in metric.reads():
-                    return f"no column {role}"
         return None
 
     def can_read(self, role: str) -> bool:

@@ -13,7 +13,7 @@ from dataguard.metrics.base import Metric, Numbers, as_value, kernel
 from dataguard.shards.batch import Batch, frozen
 
 MOST_DISTINCT = 50
-NO_LIMIT = np.iinfo(np.int64).max
+HIGHEST = np.iinfo(np.int64).max
 _IDS = pl.List(pl.Int64)
 _NO_IDS = pl.Series([[]], dtype=_IDS)
 
@@ -45,13 +45,13 @@ class IdsOutside(Metric):
 
     def compute(self, batch: Batch) -> Numbers:
         column = batch.column(self.column)
-        limit = NO_LIMIT if self.limit is None else self.limit
+        last = HIGHEST if self.limit is None else self.limit - 1
         limits = np.iinfo(column.values.dtype)
         possible = [each for each in self.sentinels if limits.min <= each <= limits.max]
         sentinels = frozen(np.array(possible, np.int64))
         usual = as_value(column.values, possible[0] if possible else None)
         numbers = np.zeros((6, batch.rows), np.int64)
-        ids_outside(column.values, column.offsets, limit, sentinels, usual, numbers)
+        ids_outside(column.values, column.offsets, last, sentinels, usual, numbers)
         names = ("negative", "beyond", "position", "value", "lowest", "highest")
         found = dict(zip(names, numbers, strict=True))
         bad = np.flatnonzero(numbers[0] + numbers[1])
@@ -60,14 +60,14 @@ class IdsOutside(Metric):
         distinct: list[list[int]] = [[] for _ in range(batch.rows)]
         for row in bad:
             values = column.values[column.offsets[row] : column.offsets[row + 1]]
-            outside = values[((values < 0) | (values >= limit)) & ~np.isin(values, sentinels)]
+            outside = values[((values < 0) | (values > last)) & ~np.isin(values, sentinels)]
             distinct[row] = np.unique(outside)[:MOST_DISTINCT].tolist()
         return {**found, "distinct": pl.Series(distinct, dtype=_IDS)}
 
 
 @kernel
-def ids_outside(values, offsets, limit, sentinels, usual, numbers):  # type: ignore[no-untyped-def]
-    """Count each row's ids below 0 and at or beyond the limit. usual: the first sentinel, in the values' type.
+def ids_outside(values, offsets, last, sentinels, usual, numbers):  # type: ignore[no-untyped-def]
+    """Count each row's ids below 0 and beyond the last that can be looked up. usual: the first sentinel, in the values' type.
 
     numbers, shape (6, R): negative, beyond, position and value of the first negative one, else of the first beyond (-1, 0:
     none), lowest and highest id (0, -1: none). Most rows are done after a first loop that has no branches.
@@ -84,14 +84,14 @@ def ids_outside(values, offsets, limit, sentinels, usual, numbers):  # type: ign
                 token = some if sentinels.size and own[place] == usual else own[place]
                 smallest = token if token < smallest else smallest  # noqa: FURB136  # see `kernel`
                 largest = token if token > largest else largest  # noqa: FURB136
-            if smallest >= 0 and largest < limit:
+            if smallest >= 0 and largest <= last:
                 numbers[2, row], numbers[4, row], numbers[5, row] = -1, smallest, largest
                 continue
         negative, beyond, position, value, lowest, highest = 0, 0, -1, 0, 0, -1
         seen = False
         for place in range(own.size):
             token = np.int64(own[place])
-            if token < 0 or token >= limit or sentinels.size:
+            if token < 0 or token > last or sentinels.size:
                 sentinel = False
                 for each in sentinels:
                     sentinel = sentinel or each == token
@@ -101,7 +101,7 @@ def ids_outside(values, offsets, limit, sentinels, usual, numbers):  # type: ign
                     if negative == 0:
                         position, value = place, token
                     negative += 1
-                elif token >= limit:
+                elif token > last:
                     if position < 0:
                         position, value = place, token
                     beyond += 1

@@ -55,7 +55,7 @@ class MaskValues(Metric):
     def compute(self, batch: Batch) -> Numbers:
         mask = batch.rounded(self.mask)
         numbers = np.zeros((5, batch.rows), np.int64)
-        mask_values(mask.values, mask.offsets, numbers)
+        mask_values(mask.values, mask.offsets, batch.holds_floats(self.mask), numbers)
         inverted = np.zeros(batch.rows, np.bool_)
         if self.pad is not None and batch.has(self.column):
             ids = batch.column(self.column)
@@ -71,10 +71,10 @@ class MaskValues(Metric):
 
 
 @kernel
-def mask_values(mask, offsets, numbers):  # type: ignore[no-untyped-def]
+def mask_values(mask, offsets, fractions, numbers):  # type: ignore[no-untyped-def]
     """Look through each row's mask. numbers, shape (5, R): in the order of `MaskValues.gives` from position to additive.
 
-    Most rows are done after a first loop that has no branches.
+    fractions: NOT_WHOLE stands for what is no whole number. Most rows are done after a first loop that has no branches.
     """
     for row in range(offsets.size - 1):
         start, stop, added, others, odd = offsets[row], offsets[row + 1], 0, 0, 0
@@ -95,7 +95,7 @@ def mask_values(mask, offsets, numbers):  # type: ignore[no-untyped-def]
             if number != 1:
                 if position < 0:
                     position, value = place - start, number
-                if no_segment < 0 and (number < 0 or number == NOT_WHOLE):
+                if no_segment < 0 and (number < 0 or (fractions and number == NOT_WHOLE)):
                     no_segment, no_segment_value = place - start, number
         numbers[0, row], numbers[1, row] = position, value
         numbers[2, row], numbers[3, row] = no_segment, no_segment_value

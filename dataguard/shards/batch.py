@@ -224,10 +224,14 @@ class Batch:
             self._lists[role] = list_column(self._arrays[role])
         return self._lists[role]
 
+    def holds_floats(self, role: str) -> bool:
+        """Whether the column of a role holds lists of floats."""
+        kind = self._arrays[role].type
+        return bool(is_list(kind) and pa.types.is_floating(kind.value_type))
+
     def rounded(self, role: str) -> ListColumn:
         """Return the column of a role, which may hold floats (`list_column`)."""
-        kind = self._arrays[role].type
-        if not (is_list(kind) and pa.types.is_floating(kind.value_type)):
+        if not self.holds_floats(role):
             return self.column(role)
         return self.once(("rounded", role), lambda: list_column(self._arrays[role], floats=True))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -92,3 +93,13 @@ def test_mostly_and_by_source():
     rows = {"input_ids": [[5, 6]] * 4, "labels": [[1]] + [[1, 2]] * 3, "source": ["web", "web", "code", None]}
     assert judged(EQUAL, rows, mostly=0.75).success
     assert judged(EQUAL, rows).details["by_source"] == {"web": 1}
+
+
+@pytest.mark.parametrize("by_source", [{}, {"web": {}}])
+def test_a_shard_without_a_mask_has_none_to_compare(by_source: dict[str, Any], tmp_path: Path):
+    rows = table_of(input_ids=[[5, 6]], attention_mask=[[1]], source=["web"])
+    pq.write_table(rows, tmp_path / "a.parquet")
+    pq.write_table(rows.drop_columns(["attention_mask"]), tmp_path / "b.parquet")
+    result = judged(EQUAL, tmp_path, by_source=by_source)
+    assert result.unjudged is None
+    assert [(each.shard, each.reason) for each in result.findings] == [("a.parquet", "attention_mask_length")]

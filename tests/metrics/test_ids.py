@@ -64,3 +64,13 @@ def test_position_and_value_are_those_of_a_negative_id_where_there_is_one():
 def test_keeps_the_lowest_fifty_ids_of_a_row():
     (row,) = numbers(IdsOutside("input_ids", 100), batch_of(input_ids=[list(range(400, 100, -1)) * 2]))
     assert row["distinct"] == list(range(101, 151))
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.uint64()])
+@pytest.mark.parametrize("sentinels", [(), (-100,), (1, 2)])
+def test_without_a_limit_even_the_highest_number_is_not_beyond(kind: pa.DataType, sentinels: tuple[int, ...]):
+    rows = batch_of(input_ids=[[5, 2**63 - 1]], kind=kind)
+    (row,) = numbers(IdsOutside("input_ids", None, sentinels), rows)
+    assert (row["beyond"], row["position"], row["highest"], row["distinct"]) == (0, -1, 2**63 - 1, [])
+    (row,) = numbers(IdsOutside("input_ids", 2**63 - 1, sentinels), rows)
+    assert (row["beyond"], row["position"]) == (1, 1)

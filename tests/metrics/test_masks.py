@@ -79,3 +79,10 @@ def test_booleans_and_another_length_than_the_ids():
     mask = list_array([[1, 0], [1]], pa.bool_())
     found = numbers(MASK, Batch({"attention_mask": mask, "input_ids": list_array([[0, 5], [0, 5]])}, 2))
     assert [(row["position"], row["inverted"]) for row in found] == [(-1, True), (-1, False)]
+
+
+@pytest.mark.parametrize("kind", [pa.int32(), pa.uint32(), pa.int64(), pa.uint64()])
+def test_the_number_that_stands_for_a_fraction_is_a_number_among_whole_ones(kind: pa.DataType):
+    mask = list_array([[1, NOT_WHOLE]], kind)
+    (row,) = numbers(MASK, Batch({"attention_mask": mask}, 1))
+    assert (row["position"], row["value"], row["no_segment"]) == (1, NOT_WHOLE, -1)
