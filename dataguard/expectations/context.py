@@ -196,12 +196,8 @@ class Context:
         """Return why text cannot be turned into ids. The tokenizer is loaded for that, once a process."""
         encoder, tokenizer = self.vocabulary.encoder, self.vocabulary.origin.get("fingerprint")
         if encoder is not None:
-            fault = encoder.fault
-            return (
-                None
-                if fault is None
-                else Unjudged(f"{tokenizer or 'the tokenizer'} cannot encode text: {fault}", CONVERT)
-            )
+            missing = f"{tokenizer or 'the tokenizer'} cannot encode text: {encoder.fault}"
+            return None if encoder.fault is None else Unjudged(missing, CONVERT)
         if tokenizer is not None:
             return Unjudged(f"{tokenizer} does not say how text becomes ids", CONVERT)
         return Unjudged(*VOCABULARY_FIELDS["encoder"])

@@ -27,8 +27,10 @@ GRAM = 4
 """Ids in a row that must agree for a walk to go on."""
 REACH = 32
 """Ids of the row among which a place to go on is looked for."""
-MOST_PLACES = 1024
-"""Places of a text at which the beginning of a row is tried that is not its own."""
+MOST_PLACES, MOST_AGREEING = 1024, 4096
+"""Places of a text at which the beginning of a row is tried that is not its own, and ids that are compared at each."""
+MOST_BETWEEN = 64
+"""Finds between two ids after which a row is walked: each costs as much as a search, and real rows have none."""
 JUDGED, NO_TEXT, REFUSED = 0, 1, 2
 _HEAD, _MARGIN = 8, 64
 """Characters of a text that are encoded at first for each id of its row, and in any case: a cut row needs no more."""
@@ -148,14 +150,9 @@ def aligned(own: Ids, text: Ids) -> tuple[int, int, int]:
     """
     if is_inside(own, text):
         return own.size, 0, -1
-    grams, own_grams = (
-        np.zeros(max(0, text.size - GRAM + 1), np.uint64),
-        np.zeros(max(0, own.size - GRAM + 1), np.uint64),
-    )
-    hash_grams(text, grams)
-    hash_grams(own, own_grams)
+    grams = hashed(text)
     places = np.argsort(grams, kind="stable")
-    equal, other, first = walk(frozen(own), frozen(text), own_grams, grams[places], places)
+    equal, other, first = walk(frozen(own), frozen(text), hashed(own), grams[places], places)
     return int(equal), int(other), int(first)
 
 
@@ -165,14 +162,23 @@ def is_inside(own: Ids, text: Ids) -> bool:
         return True
     sought, there, width = own.tobytes(), text.tobytes(), own.itemsize
     place = there.find(sought)
-    while place >= 0 and place % width:
+    for _ in range(MOST_BETWEEN):
+        if place < 0 or place % width == 0:
+            break
         place = there.find(sought, place + 1)
-    return place >= 0
+    return place >= 0 and place % width == 0
+
+
+def hashed(ids: Ids) -> npt.NDArray[np.uint64]:
+    """Return a hash of every GRAM ids in a row. Shape (max(0, n - GRAM + 1),)."""
+    grams = np.zeros(max(0, ids.size - GRAM + 1), np.uint64)
+    hash_grams(frozen(ids), grams)
+    return grams
 
 
 @kernel
 def hash_grams(ids, grams):  # type: ignore[no-untyped-def]
-    """Write a hash of every GRAM ids in a row. grams, shape (max(0, n - GRAM + 1),), uint64."""
+    """Write the hashes of `hashed`."""
     for place in range(grams.size):
         state = np.uint64(0)
         for more in range(GRAM):
@@ -211,7 +217,7 @@ def best_begin(own, text, place, gram, grams, places):  # type: ignore[no-untype
     for each in range(entry, min(entry + MOST_PLACES, grams.size)):
         if entry < 0 or grams[each] != gram:
             break
-        length = run_of(own, text, place, places[each])
+        length = run_of(own[: place + MOST_AGREEING], text, place, places[each])
         if length > longest:
             best, longest = places[each], length
     return best
@@ -248,6 +254,8 @@ def way_on(own, text, place, there, is_begun, own_grams, grams, places):  # type
         if is_begun:
             entry = first_at(own_grams[place + more], there, grams, places)
             begin = places[entry] if entry >= 0 else -1
+            if begin >= 0 and agreeing(own, text, place + more, begin, GRAM) < GRAM:
+                begin = -1  # one hash of two grams: going on there would be no step
             price = max(more, begin - there)
         else:
             begin, price = best_begin(own, text, place + more, own_grams[place + more], grams, places), more

@@ -231,7 +231,7 @@ class _Filling:
             if key not in self._alike:
                 metrics = self._plan.of_shard(facts)
                 keys = keys_of(metrics, facts.roles, column)
-                read = {role: kind for role in facts.roles if (kind := facts.type_of(role)) and is_seen(kind)}
+                read = {role: kind for role in facts.roles if (kind := facts.type_of(role)) and is_seen(role, kind)}
                 self._alike[key] = _Alike(metrics, keys, frozenset(keys), facts.roles, read, column)
             self._shared[seen] = self._alike[key]
         return self._shared[seen]

@@ -53,9 +53,9 @@ def warm(
         timer.cancel()
 
 
-def is_seen(kind: pa.DataType) -> bool:
-    """Whether kernels may be given a column of this type."""
-    return is_number_list(kind) or is_span_list(kind) or is_text(kind)
+def is_seen(role: str, kind: pa.DataType) -> bool:
+    """Whether kernels may be given what comes of the column that plays a role."""
+    return is_number_list(kind) or is_span_list(kind) or (role.endswith("text") and is_text(kind))
 
 
 def _seen_by_kernels(types: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:

@@ -7,11 +7,13 @@ from itertools import takewhile
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dataguard.metrics import text_ids as module
 from dataguard.metrics.base import Attention
 from dataguard.metrics.text_ids import GRAM, JUDGED, NO_TEXT, REACH, REFUSED, TextIds, aligned
 from dataguard.shards.batch import Batch
@@ -168,6 +170,22 @@ def test_a_foreign_passage_is_as_long_as_it_is():
 def test_a_passage_that_stands_twice_is_other_once():
     found = compared([*TEXT[:20], *TEXT[:20], *TEXT[20:40]], spelled(TEXT))
     assert (found["equal"], found["other"], found["position"]) == (40, 20, 20)
+
+
+@pytest.mark.parametrize("own", [[256] * 500 + [9], [9] + [256] * 500, [1] * 500 + [9], [256, 257] * 250])
+def test_ids_that_look_alike_between_two_of_the_text_are_other(own: list[int]):
+    text = [1] * 3000
+    equal, other, _ = aligned(np.array(own, np.int64), np.array(text, np.int64))
+    assert (equal, other) == (own.count(1), len(own) - own.count(1))
+
+
+def test_a_hash_that_two_grams_share_leads_nowhere(monkeypatch: pytest.MonkeyPatch):
+    def same(ids: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+        return np.zeros(max(0, ids.size - GRAM + 1), np.uint64)
+
+    monkeypatch.setattr(module, "hashed", same)
+    equal, other, _ = aligned(np.array([*TEXT[:50], 3, *TEXT[51:]]), np.array(TEXT))
+    assert equal + other >= 200
 
 
 def test_what_follows_behind_the_text_is_other():
