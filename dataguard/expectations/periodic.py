@@ -43,14 +43,13 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
     def metrics(self, context: Context) -> Sequence[Metric]:
         return (*content_metrics(context, self.column), self._periods(context))
 
-    def _may_be_padding(self, context: Context) -> pl.Expr:
-        """Rows whose pattern is one id that fills an end of the row, where nobody has said what padding is.
-
-        A row of nothing else is no row that was padded. Where white space counts, so does this: then every pattern does.
-        """
+    def _knows_no_padding(self, context: Context) -> bool:
+        """Whether nobody has said what padding is. Where white space counts, so does padding: then every pattern does."""
         vocabulary = context.vocabulary
-        if not self.ignore_white_space or vocabulary.pad is not None or vocabulary.characters is not None:
-            return pl.lit(value=False)
+        return self.ignore_white_space and vocabulary.pad is None and vocabulary.characters is None
+
+    def _may_be_padding(self, context: Context) -> pl.Expr:
+        """Rows without a mask whose pattern is one id that fills an end of the row, and not all of it."""
         mask = context.attention(self.column).mask
         masked = [place for place, shard in enumerate(context.shards) if shard.has(mask)]
         periods, length = self._periods(context), Lengths(self.column)["length"]
@@ -61,7 +60,9 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         periods = self._periods(context)
-        over = (periods["repeats"] > self.max_repeats) & ~self._may_be_padding(context)
+        over = periods["repeats"] > self.max_repeats
+        if self._knows_no_padding(context):
+            over &= ~self._may_be_padding(context)
         return Judgement(
             missing=without_content(context, self.column),
             reason=first_reason((over, "periodic")),
@@ -72,9 +73,10 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
 
     def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
         notes = notes_on_white(context, ignore=self.ignore_white_space)
-        padded = ~pl.col("missing") & self._may_be_padding(context) & (pl.col("value") > self.max_repeats)
-        rows = judged.select(padded.sum()).collect(engine="streaming").item() if context.intact else 0
-        if rows:
+        if self._knows_no_padding(context):
+            padded = ~pl.col("missing") & self._may_be_padding(context) & (pl.col("value") > self.max_repeats)
+            rows = judged.select(padded.sum()).collect(engine="streaming").item()
             missing, fix = context.unknown("pad")
-            notes.append(f"{missing}: {rows:,} rows end, or begin, with a run of one id that may be padding: {fix}")
+            note = f"{missing}: {rows:,} rows end, or begin, with a run of one id that may be padding: {fix}"
+            notes += [note] if rows else []
         return {"notes": notes}
