@@ -47,8 +47,9 @@ class Distribution:
         """Return what each count is of, in words."""
         if self.names:
             return [*("no source" if name is None else name for name in self.names), "other sources"]
-        between = [f"{start:g} to {stop:g}" for start, stop in itertools.pairwise(self.edges)]
-        return [f"below {self.edges[0]:g}", *between, f"{self.edges[-1]:g} and more"]
+        told = [f"{edge:,}" if isinstance(edge, int) else f"{edge:g}" for edge in self.edges]
+        between = [f"{start} to {stop}" for start, stop in itertools.pairwise(told)]
+        return [f"below {told[0]}", *between, f"{told[-1]} and more"]
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def _verdict(each: ExpectationResult) -> str:
 
 def _drift(result: Result) -> list[Line]:
     """Return a line for each token column that compares later data with this one."""
-    why = "report.json beside this file holds the distributions of this data: later data that drifts from them is told"
+    why = "report.json beside this file holds the distributions of this data: later data that drifts from them is told."
     columns = result.meta["distributions"]
     named = ({} if column == INPUT_IDS else {"column": column} for column in columns)
     return [Line(MATCH, {**own, "baseline": REPORT, "max_psi": 0.2}, why) for own in named]

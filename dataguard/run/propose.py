@@ -23,7 +23,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule(
             "expect_columns_to_exist",
             rows.columns,
-            variants=lambda seen: ({"columns": rows.columns_wanted(seen)},),
+            variants=rows.columns_asked,
             whole=True,
         ),
         Rule("expect_dtypes_to_fit", rows.dtypes, ("vocabulary",), list_columns),

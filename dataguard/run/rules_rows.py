@@ -17,7 +17,7 @@ from dataguard.run.rule import (
     percent,
     share_unexpected,
 )
-from dataguard.run.seen import Kwargs, Seen, token_columns
+from dataguard.run.seen import Kwargs, Seen, Spread, token_columns
 from dataguard.shards.roles import INPUT_IDS, LABELS, PER_TOKEN, ROLES, role_of
 
 SEEN = 5
@@ -26,10 +26,14 @@ SEEN = 5
 
 def columns(seen: Seen) -> Fits:
     """Propose the columns that most shards have."""
+    why = "the columns that most shards have"
+    return [Fitted(kwargs, why) for kwargs in columns_asked(seen)] or "no column of a known role is in most shards"
+
+
+def columns_asked(seen: Seen) -> Iterable[Kwargs]:
+    """Return these columns as an argument; nothing where there are none."""
     wanted = columns_wanted(seen)
-    return (
-        [Fitted({"columns": wanted}, "the columns that most shards have")] if wanted else "no column has a known role"
-    )
+    return ({"columns": wanted},) if wanted else ()
 
 
 def columns_wanted(seen: Seen) -> list[str]:
@@ -68,9 +72,8 @@ def sources(seen: Seen) -> Fits:
         return [Fitted({}, f"{len(names):,} sources, too many to name")]
     rarest = int(tokens_by_source(seen.table, seen.context, seen.column).drop_nulls("source")["rows"].to_numpy().min())
     if rarest < SEEN:
-        return [
-            Fitted({}, f"a source of {rarest:,} rows says that there are others which were not seen: none is named")
-        ]
+        why = f"a source of {rarest:,} rows says that there are others which were not seen: none is named"
+        return [Fitted({}, why)]
     return [Fitted({"allowed": names}, "the sources that were seen; add one when it joins the mixture")]
 
 
@@ -82,35 +85,39 @@ def each_list(why: str) -> Callable[[Seen], Fits]:
 def equal_lengths(seen: Seen) -> Fits:
     """Propose equal lengths where there is more than one column."""
     beside = [role for role in seen.roles if role_of(role) in PER_TOKEN]
-    return (
-        [Fitted({}, f"{seen.column} has {', '.join(beside)} beside it")] if beside else "there is one column of tokens"
-    )
+    why = f"{seen.column} has {', '.join(beside)} beside it"
+    return [Fitted({}, why)] if beside else "there is one column of tokens"
 
 
 def lengths(seen: Seen) -> Fits:
     """Propose the length at which rows end, else the next power of two; and what all lengths are multiples of."""
-    lengths = seen.spread("tokens")
-    if lengths is None:
+    spread = seen.spread("tokens")
+    if spread is None:
         return "no row has a token"
-    cap, seen_to = cap_of(lengths), f"{lengths.lowest:,} to {lengths.highest:,} tokens"
-    if cap is not None and lengths.lowest == cap:
-        return [Fitted({"min_length": cap, "max_length": cap}, f"every row has {cap:,} tokens")]
-    if cap is not None and lengths.share_at(cap) > 1 - FEW / 5:
-        shorter = 1 - lengths.share_at(cap) - lengths.share_above(cap)
-        why = f"{percent(lengths.share_at(cap))} of the rows have {cap:,} tokens"
-        whole = Fitted({"min_length": cap, **mostly(shorter)}, f"{percent(shorter)} of the rows have fewer")
-        return [Fitted({"max_length": cap}, why), whole]
+    cap, reach = cap_of(spread), f"{spread.lowest:,} to {spread.highest:,} tokens"
+    if cap is not None and (spread.lowest == cap or spread.share_at(cap) > 1 - FEW / 5):
+        return _of_one_length(spread, cap)
     if cap is not None:
         found = {"max_length": cap}
-        why = f"{seen_to}; {percent(lengths.share_at(cap))} of the rows end at {cap:,}"
+        why = f"{reach}; {percent(spread.share_at(cap))} of the rows end at {cap:,}"
     else:
-        found = {"max_length": 1 << max(int(lengths.highest) - 1, 1).bit_length()}
-        why = f"{seen_to}, half of them up to {lengths.quantile(0.5):,}; the next power of two"
-    step = reduce(math.gcd, lengths.steps.tolist(), 0)
-    if step >= 8 and len(lengths.steps) >= 3:
+        found = {"max_length": 1 << max(int(spread.highest) - 1, 1).bit_length()}
+        why = f"{reach}, half of them up to {spread.quantile(0.5):,}; the next power of two"
+    step = reduce(math.gcd, spread.steps.tolist(), 0)
+    if step >= 8 and len(spread.steps) >= 3:
         found["multiple_of"] = step
         why += f"; all of them multiples of {step}"
     return [Fitted(found, why)]
+
+
+def _of_one_length(spread: Spread, cap: int) -> Fits:
+    """Propose one length for all rows; a few shorter ones, as at the ends of shards, are tolerated."""
+    why = f"{percent(spread.share_at(cap))} of the rows have {cap:,} tokens"
+    if spread.lowest == cap:
+        return [Fitted({"min_length": cap, "max_length": cap}, why)]
+    shorter = 1 - spread.share_at(cap) - spread.share_above(cap)
+    whole = Fitted({"min_length": cap, **mostly(shorter)}, f"{percent(shorter)} of the rows have fewer")
+    return [Fitted({"max_length": cap}, why), whole]
 
 
 def unique_columns(seen: Seen) -> Iterable[Kwargs]:

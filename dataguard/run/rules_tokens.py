@@ -53,11 +53,8 @@ def bos(seen: Seen) -> Fits:
         return "bos and eos are one id, and not every document begins with it"
     if share_unexpected(seen.trial(kind, {"policy": "forbidden"})) == 0:
         return [Fitted({"policy": "forbidden"}, "no token is bos")]
-    return [
-        Fitted(
-            {}, f"{percent(1 - lacking)} of the rows begin every document with bos: only doubled ones are looked for"
-        )
-    ]
+    why = f"{percent(1 - lacking)} of the rows begin every document with bos: only doubled ones are looked for"
+    return [Fitted({}, why)]
 
 
 def eos(seen: Seen) -> Fits:
@@ -78,11 +75,8 @@ def eos_inside(seen: Seen) -> Fits:
     inside = share_unexpected(seen.trial("expect_no_eos_inside_documents"))
     if inside >= FEW:
         return f"eos stands inside {percent(inside)} of the rows"
-    return [
-        Fitted(
-            mostly(inside), f"eos stands inside {percent(inside)} of the rows" if inside else "eos only ends documents"
-        )
-    ]
+    why = f"eos stands inside {percent(inside)} of the rows" if inside else "eos only ends documents"
+    return [Fitted(mostly(inside), why)]
 
 
 def truncation(seen: Seen) -> Fits:

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import random
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import dataguard
 from dataguard.errors import SuiteError
 from dataguard.reports.json_report import report_json
 from dataguard.result import ExpectationResult
+from dataguard.run.rejudge import rejudge
 from dataguard.suite.loading import load_suite
 from tests.builders import byte_tokenizer, ids_of, reasons, table_of
 from tests.examples import examples
@@ -192,8 +194,6 @@ def by_hand(before: list[int], now: list[int], edges: list[int]) -> float:
     st.sampled_from([0.0, 0.2, 1.0]),
 )
 def test_agrees_with_the_plain_judge(before: list[int], now: list[int], max_psi: float):
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         baseline = written(Path(folder), of_lengths(before))
         result = match(baseline, of_lengths(now), max_psi=max_psi)
@@ -371,8 +371,6 @@ def test_without_a_baseline_it_is_skipped_where_that_is_declared(tmp_path: Path)
 
 
 def test_stored_numbers_are_compared_without_a_scan(tmp_path: Path):
-    from dataguard.run.rejudge import rejudge
-
     pq.write_table(table({**of_lengths(drawn(0, 300)), "source": ["a", "b"] * 150}), tmp_path / "a.parquet")
     options = {"suite": FIRST, "store": tmp_path / "store"}
     dataguard.validate(tmp_path / "a.parquet", out=tmp_path / "out", **options)

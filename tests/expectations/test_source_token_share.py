@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,9 +99,7 @@ def test_the_finding_tells_the_tokens_and_what_is_allowed():
     assert result.findings[0].detail == "3 of 4 tokens, 0.1 to 0.5 allowed"
 
 
-def test_folders_are_sources(tmp_path: Any):
-    import pyarrow.parquet as pq
-
+def test_folders_are_sources(tmp_path: Path):
     for source, length in (("web", 3), ("code", 1)):
         (tmp_path / source).mkdir()
         pq.write_table(table_of(input_ids=[[5] * length]), tmp_path / source / "a.parquet")

@@ -331,6 +331,15 @@ def test_without_a_vocabulary_the_range_of_ids_is_not_learned_from_the_ids(tmp_p
     assert known.proposed.document()["meta"]["dataguard"] == {"vocabulary": {"size": 260}}
 
 
+def test_a_shard_without_tokens_beside_one_with_them_is_no_reason_to_stop(tmp_path: Path):
+    write(tmp_path / "data", good_rows(5, 50), shards=1)
+    pq.write_table(pa.table({"note": ["a", "b"]}), tmp_path / "data" / "z.parquet")
+    found = profiled(tmp_path / "data", store=None)
+    assert "expect_schemas_to_match" in failed(found.result)
+    assert "expect_columns_to_exist" not in {line.type for line in found.proposed.lines}
+    assert "no column of a known role is in most shards" in found.proposed.yaml()
+
+
 # Other kinds of data
 
 
