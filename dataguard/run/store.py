@@ -26,17 +26,16 @@ import polars as pl
 import xxhash
 
 from dataguard.errors import UsageError
-from dataguard.run.cache import cache_folder
+from dataguard.run.cache import store_folder
 from dataguard.run.request import Request
 from dataguard.run.stored import Blob, Columns, Stored
+from dataguard.run.unchanged import SETTLED_NS
 from dataguard.shards.files import FileState
 
 Thing = TypeVar("Thing")
 
-AUTO, INDEX, TOKENIZERS = "auto", "index.sqlite", "tokenizers"
+INDEX, TOKENIZERS = "index.sqlite", "tokenizers"
 SEGMENT_BYTES = 64 << 20
-SETTLED_NS = 2_000_000_000
-"""A file that was written less than this before an entry may have been written again in the same tick of its clock."""
 MOST_BYTES = 10 << 30
 """Bytes of segments that a store is cut back to at the end of a run, the oldest first."""
 PATIENCE = 30.0
@@ -298,15 +297,6 @@ def opened_store(request: Request) -> Iterator[MetricStore | None]:
         yield store
         with suppress(sqlite3.Error, OSError):
             store.prune(MOST_BYTES)
-
-
-def store_folder(told: str | Path | None) -> Path:
-    """Return the folder of the store that is told; `auto` (or None) is the one in the user's cache.
-
-    Raises:
-        OSError: The user has no folder for a cache.
-    """
-    return cache_folder() / "store" if told in {None, AUTO} else Path(str(told))
 
 
 def describe_store(told: str | Path | None, limit: int | None) -> dict[str, Any]:

@@ -1,0 +1,94 @@
+"""What a verdict depends on beside the arguments: the files that a run may look at, the code, and the packages it is made of.
+
+More is watched than a run reads: then a verdict is at worst found anew. What is forgotten here would be a verdict that is
+believed though it no longer holds; `tests/run/test_memory.py` compares this with the files that runs open.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dataguard.run.unchanged import State, Watched, state_of
+from dataguard.shards.files import is_folder
+from dataguard.shards.hf import DATASET_DICT
+from dataguard.vocabulary.hub_cache import cache_folder, looks_like_hub_name
+
+PROJECT = "dataguard.yaml"
+PACKAGE = Path(__file__).parents[1]
+INSTALLED = (".dist-info", ".egg-info", ".egg-link", ".pth")
+"""What package managers write where packages lie: the names hold the versions."""
+
+
+def code_and_packages() -> State:
+    """Return the state of our own code, the shipped suites, and the packages that can be imported."""
+    own = [Watched("tree", str(PACKAGE)), Watched("tree", str(PACKAGE.parent / "expectations"))]
+    code = state_of(own, lambda path: path.endswith("/__pycache__"))
+    places = [Watched("folder", os.path.abspath(each)) for each in sys.path]  # noqa: PTH100 -- an empty one is here
+    packages = state_of(places, lambda path: not path.endswith(INSTALLED))
+    return State(code.digest + packages.digest, max(code.newest_ns, packages.newest_ns))
+
+
+def watched_by(arguments: Mapping[str, Any], *, projects: bool) -> list[Watched]:
+    """Return the places whose state a verdict depends on.
+
+    Args:
+        arguments: Of `dataguard.validate`, with what project files add.
+        projects: Whether project files are looked for.
+    """
+    data = [_absolute(each) for each in paths_in(arguments["data"])]
+    found = [watched for path in data for watched in _data(path)]
+    if isinstance(suite := arguments.get("suite"), (str, Path)):
+        found.append(Watched("file", _absolute(suite)))
+    holders = list(_holders(data)) if projects else []
+    for folder in holders:
+        found += [Watched("file", folder), Watched("file", str(Path(folder, PROJECT)))]
+    for name in ("tokenizer", "model"):
+        if (named := arguments.get(name)) is not None:
+            found += _vocabulary(str(named), holders)
+    return list(dict.fromkeys(found))
+
+
+def paths_in(data: Any) -> Sequence[Any]:
+    """Return DATA as a list of what may be paths."""
+    return data if isinstance(data, (list, tuple)) else [data]
+
+
+def _absolute(path: Any) -> str:
+    """Return a path from the root, without taking `..` out: what stands before it may be a link."""
+    return str(Path.cwd() / path)
+
+
+def _data(path: str) -> Iterator[Watched]:
+    """Yield what is looked at for one path of DATA: itself, what lies beside a file, and whether it is a split of more."""
+    yield Watched("tree", path)
+    folder = Path(path)
+    if not is_folder(folder):
+        folder = folder.parent
+        yield from (Watched("folder", str(each)) for each in (folder, folder / "tokenizer"))
+    yield Watched("file", str(folder.parent / DATASET_DICT))
+
+
+def _vocabulary(named: str, holders: Sequence[str]) -> Iterator[Watched]:
+    """Yield what is looked at for a tokenizer or a model: a path, what lies beside a file, or what the hub's cache holds."""
+    path = Path(_absolute(named))
+    yield Watched("tree", str(path))
+    if not is_folder(path):
+        yield Watched("folder", str(path.parent))
+    if looks_like_hub_name(named):
+        yield Watched("tree", str(cache_folder() / f"models--{named.replace('/', '--')}"))
+    if path.parent.name == "snapshots":  # the hub's cache: a project file has named it
+        hub = path.parent.parent
+        yield Watched("tree", str(hub))
+        name = hub.name.removeprefix("models--").replace("--", "/")
+        yield from (Watched("file", str(Path(folder, name))) for folder in holders)
+
+
+def _holders(data: Sequence[str]) -> Iterator[str]:
+    """Yield every folder that may hold the project file of the working directory or of DATA."""
+    for path in (".", *data):
+        folder = Path(os.path.abspath(path))  # noqa: PTH100 -- as `run.project` does it
+        yield from map(str, (folder, *folder.parents))

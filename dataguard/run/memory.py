@@ -1,0 +1,269 @@
+"""Verdicts of earlier runs: one that is asked for again, of data that is unchanged, is not found anew.
+
+A verdict is a function of what was asked (the arguments, the working directory, the user), of the code, and of the files that a
+run looks at. The first two are its key. The last are recorded with it as what the file system says of them (`unchanged`), by
+the same rule by which the store takes a file for unchanged; so nothing is opened, and nothing heavy is loaded, to find that
+a verdict still holds. Where there is an output folder, that must also be as the run left it.
+
+Not remembered are verdicts in which foreign code takes part (plugins), on data in memory, and on shards that could not be read:
+they may be readable the next time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path, PosixPath
+from typing import Any
+
+import xxhash
+
+from dataguard.reports.json_report import plain
+from dataguard.result import ExpectationResult, Finding, Result, Unjudged
+from dataguard.run.cache import store_folder
+from dataguard.run.host import moment, run_json
+from dataguard.run.looked_at import code_and_packages, paths_in, watched_by
+from dataguard.run.outputs import RUN, write_again
+from dataguard.run.timings import Timings
+from dataguard.run.unchanged import State, Watched, state_of
+
+VERDICTS = "verdicts"
+"""The folder in a store that holds them, a file each."""
+MOST_KEPT = 256
+AN_HOUR = 3600
+ENVIRONMENT = ("HOME", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
+"""Variables by which a tokenizer's name is looked up."""
+NO_MATTER = frozenset({"store", "verify", "jobs", "engine", "watch", "timings", "asked"})
+"""Arguments that change no verdict; `store` says where verdicts are kept."""
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A verdict that still holds.
+
+    Args:
+        facts: What run.json says of the run that found it.
+        out: Where its outputs lie; None where nothing was written.
+        sealed: The state of that folder as the run left it.
+        reports: Names of the reports that were asked for.
+        found: When that run began.
+    """
+
+    result: Result
+    facts: Mapping[str, Any]
+    out: Path | None
+    sealed: str
+    reports: Sequence[str]
+    found: str
+
+
+@dataclass
+class Asked:
+    """A verdict that is asked for: it may have been found earlier, and it may be remembered.
+
+    Args:
+        place: Where it is, or will be, kept.
+        started_ns: When it was asked for.
+        believes: Whether what the file system says of files is believed.
+        projects: Whether project files have a say that the arguments do not hold.
+    """
+
+    place: Path
+    started_ns: int
+    believes: bool
+    projects: bool
+    _watched: Sequence[Watched] = ()
+    _before: State | None = None
+    _arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def answer(self, timings: Timings) -> Answer | None:
+        """Return the verdict of an earlier run where nothing has changed that it depends on, its outputs included.
+
+        They stay as they are, but for run.json, which tells of this run.
+
+        Args:
+            timings: Takes in what it took.
+
+        Raises:
+            OutputError: run.json cannot be written.
+        """
+        with timings.steps("remember"):
+            answer = self._kept() if self.believes else None
+        if answer is None:
+            return None
+        if answer.out is not None:
+            text = run_json(self.started_ns / 1e9, timings, answer.facts, remembered=answer.found)
+            if not write_again(answer.out, RUN, text, answer.sealed):
+                return None
+        with suppress(OSError):
+            os.utime(self.place)  # verdicts that nobody asks for go first
+        return answer
+
+    def _kept(self) -> Answer | None:
+        try:
+            check, _, body = self.place.read_bytes().partition(b"\n")
+            if xxhash.xxh3_128_hexdigest(body).encode() != check:
+                return None
+            kept = json.loads(body)
+            watched = [Watched(*each) for each in kept["watched"]]
+            if state_of(watched, kept["out"].__contains__).digest != kept["state"]:
+                return None
+            return Answer(
+                _result(kept["result"]),
+                kept["facts"],
+                None if kept["shown"] is None else Path(kept["shown"]),
+                kept["sealed"],
+                kept["reports"],
+                kept["found"],
+            )
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # nothing there, or not what was written
+            return None
+
+    def begin(self, arguments: Mapping[str, Any]) -> None:
+        """Take note of the state of everything that the verdict will depend on, before a run looks at it.
+
+        Args:
+            arguments: Of `dataguard.validate`, with what project files add.
+        """
+        self._arguments = arguments
+        self._watched = watched_by(arguments, projects=self.projects)
+        self._before = self._state()
+
+    def remember(self, result: Result, facts: Mapping[str, Any], sealed: str) -> None:
+        """Keep a verdict, where all that it depends on is as it was before, and was so for some time.
+
+        A store that cannot be written hinders nobody.
+
+        Args:
+            facts: What run.json says, as far as it can be the same for a run that finds nothing anew.
+            sealed: The state of the output folder; nothing where there is none.
+        """
+        state = self._state()
+        if state != self._before or not state.is_settled(self.started_ns):
+            return
+        shown = self._arguments.get("out")
+        kept = {
+            "watched": self._watched,
+            "state": state.digest,
+            "out": self._out(),
+            "shown": None if shown is None else str(shown),
+            "sealed": sealed,
+            "reports": list(self._arguments.get("reports") or ()),
+            "found": moment(self.started_ns / 1e9),
+            "facts": facts,
+            "result": _spelled(result),
+        }
+        body = json.dumps(plain(kept), ensure_ascii=False, allow_nan=False).encode()
+        with suppress(OSError):
+            _write(self.place, xxhash.xxh3_128_hexdigest(body).encode() + b"\n" + body)
+
+    def _state(self) -> State:
+        return state_of(self._watched, self._out().__contains__)
+
+    def _out(self) -> list[str]:
+        """Return the output folder, by each name that it may have inside DATA."""
+        out = self._arguments.get("out")
+        return [] if out is None else [os.path.abspath(out), os.path.realpath(out)]  # noqa: PTH100
+
+
+def asked_for(arguments: Mapping[str, Any], *, projects: bool = False) -> Asked | None:
+    """Return what stands for a verdict that is asked for; None where it is not to be remembered.
+
+    Args:
+        arguments: Of `dataguard.validate`; `store` among them.
+        projects: Whether project files are looked for, too.
+    """
+    started_ns = time.time_ns()
+    if arguments.get("store") is None or arguments.get("plugins") or not _is_of_paths(arguments["data"]):
+        return None
+    told = {name: value for name, value in sorted(arguments.items()) if name not in NO_MATTER}
+    if not _is_plain(told):
+        return None
+    try:
+        folder = store_folder(arguments["store"]) / VERDICTS
+        where = os.getcwd()  # noqa: PTH109 -- a Path would do more
+    except OSError:
+        return None
+    code = code_and_packages()
+    if not code.is_settled(started_ns):
+        return None
+    user = os.getuid(), os.getgid(), os.getgroups()
+    variables = [os.environ.get(name) for name in ENVIRONMENT]
+    key = repr((_FORMAT, sys.version, code.digest, user, variables, where, projects, told))
+    name = xxhash.xxh3_128_hexdigest(key.encode("utf-8", "surrogatepass"))
+    return Asked(folder / name, started_ns, not arguments.get("verify"), projects)
+
+
+def _is_of_paths(data: Any) -> bool:
+    found = paths_in(data)
+    return bool(found) and all(isinstance(each, (str, Path)) for each in found)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value's text says all of it."""
+    if isinstance(value, dict):
+        return type(value) is dict and all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
+    if isinstance(value, (list, tuple)):
+        return type(value) in {list, tuple} and all(map(_is_plain, value))
+    return value is None or type(value) in {str, int, float, bool, PosixPath}
+
+
+def _spelled(result: Result) -> dict[str, Any]:
+    """Return a result as plain values, of which `_result` makes it again."""
+    told = {name: getattr(result, name) for name in ("suite_name", "suite_parameters", "meta", "fail_on")}
+    return {**told, "results": [_spelled_one(each) for each in result.results]}
+
+
+def _spelled_one(result: ExpectationResult) -> dict[str, Any]:
+    told = {each.name: getattr(result, each.name) for each in fields(result)}
+    unjudged = None if result.unjudged is None else vars(result.unjudged)
+    return {**told, "unjudged": unjudged, "findings": [vars(finding) for finding in result.findings]}
+
+
+def _result(told: Mapping[str, Any]) -> Result:
+    return Result(**{**told, "results": tuple(map(_result_of_one, told["results"]))})
+
+
+def _result_of_one(told: Mapping[str, Any]) -> ExpectationResult:
+    result = ExpectationResult(**told)
+    return replace(
+        result,
+        unjudged=None if told["unjudged"] is None else Unjudged(**told["unjudged"]),
+        findings=tuple(Finding(**finding) for finding in told["findings"]),
+    )
+
+
+def _write(place: Path, data: bytes) -> None:
+    """Write a file whole or not at all; the oldest go where there are many, with what killed runs left."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    beside = place.with_name(f".{secrets.token_hex(8)}")
+    try:
+        beside.write_bytes(data)
+        beside.replace(place)
+    finally:
+        beside.unlink(missing_ok=True)
+    for _, old, _ in kept_verdicts(place.parents[1])[:-MOST_KEPT]:
+        old.unlink(missing_ok=True)
+    for left in place.parent.glob(".*"):
+        if time.time() - left.stat().st_mtime > AN_HOUR:
+            left.unlink(missing_ok=True)
+
+
+def kept_verdicts(store: Path) -> list[tuple[int, Path, int]]:
+    """Return the verdicts that a store holds: when each was last asked for, in nanoseconds, its file, and the bytes of that.
+
+    Those that nobody has asked for longest come first.
+    """
+    found = []
+    for path in (store / VERDICTS).glob("[!.]*"):
+        with suppress(FileNotFoundError):  # another run has removed it
+            status = path.stat()
+            found.append((status.st_mtime_ns, path, status.st_size))
+    return sorted(found)
