@@ -177,9 +177,7 @@ def write_judged(
     return result
 
 
-def _remember(
-    asked: Asked | None, judged: Judged, result: Result, request: Request, sealed: str = ""
-) -> None:
+def _remember(asked: Asked | None, judged: Judged, result: Result, request: Request, sealed: str = "") -> None:
     """Remember a verdict in which no foreign code took part, on shards all of which could be read.
 
     Args:

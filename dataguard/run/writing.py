@@ -19,7 +19,7 @@ def writing(place: Path, what: str = "an output cannot be written") -> Iterator[
     """Turn what the operating system refuses inside the block into an `OutputError` about `place`."""
     try:
         yield
-    except (OSError, *_of_polars()) as error:
+    except _errors() as error:
         refused = _refusal(error)
         if refused is None:
             raise
@@ -33,10 +33,10 @@ def writing(place: Path, what: str = "an output cannot be written") -> Iterator[
         raise OutputError(what, where=str(_placed(place)), why=why, fix=fix) from error
 
 
-def _of_polars() -> tuple[type[Exception], ...]:
-    """Return the errors of Polars that may be refusals: none where it is not loaded, for then nobody raises them."""
+def _errors() -> tuple[type[Exception], ...]:
+    """Return the errors that may be refusals. Those of Polars are none where it is not loaded: then nobody raises them."""
     polars = sys.modules.get("polars")
-    return () if polars is None else (polars.exceptions.ComputeError,)
+    return (OSError,) if polars is None else (OSError, polars.exceptions.ComputeError)
 
 
 def _refusal(error: Exception) -> OSError | None:
