@@ -226,7 +226,8 @@ def validate(
     asked = asked_for({"data": data, **told, **where}, projects=project)
     answer = None if asked is None else asked.answer(spent)
     if answer is not None:
-        result, told_out, told_reports = answer.result, answer.out, answer.reports
+        result = answer.result
+        options |= {"out": answer.out, "reports": answer.reports}
     else:
         from dataguard.cli.progress import Watch
         from dataguard.run.project import with_projects
@@ -236,10 +237,8 @@ def validate(
             options |= with_projects(data, told)
             if options["store"] != where["store"] or options["plugins"]:
                 asked = None  # a project file keeps verdicts elsewhere, or lets foreign code take part
-        watch = Watch(quiet=quiet, bar=not as_json)
-        result = judge(data, **options, watch=watch, timings=spent, asked=asked)
-        told_out, told_reports = options["out"], options["reports"]
-    tell(result, told_out, console="console" in told_reports, as_json=as_json, quiet=quiet)
+        result = judge(data, **options, watch=Watch(quiet=quiet, bar=not as_json), timings=spent, asked=asked)
+    tell(result, options["out"], console="console" in options["reports"], as_json=as_json, quiet=quiet)
     if timings:
         tell_timings(spent)
     return 0 if result.success else 1

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dataguard.run.unchanged import State, Watched, state_of
 from dataguard.shards.files import is_folder
@@ -46,9 +46,10 @@ def watched_by(arguments: Mapping[str, Any], *, projects: bool) -> list[Watched]
     holders = list(_holders(data)) if projects else []
     for folder in holders:
         found += [Watched("file", folder), Watched("file", str(Path(folder, PROJECT)))]
-    for name in ("tokenizer", "model"):
-        if (named := arguments.get(name)) is not None:
-            found += _vocabulary(str(named), holders)
+    if (named := arguments.get("tokenizer")) is not None:
+        found += _vocabulary(str(named), holders, "folder")
+    if (named := arguments.get("model")) is not None:
+        found += _vocabulary(str(named), holders, "tree")
     return list(dict.fromkeys(found))
 
 
@@ -72,12 +73,17 @@ def _data(path: str) -> Iterator[Watched]:
     yield Watched("file", str(folder.parent / DATASET_DICT))
 
 
-def _vocabulary(named: str, holders: Sequence[str]) -> Iterator[Watched]:
-    """Yield what is looked at for a tokenizer or a model: a path, what lies beside a file, or what the hub's cache holds."""
+def _vocabulary(named: str, holders: Sequence[str], beside: Literal["folder", "tree"]) -> Iterator[Watched]:
+    """Yield what is looked at for a tokenizer or a model: a path, what lies beside a file, or what the hub's cache holds.
+
+    Args:
+        holders: Folders that may hold a project file, beside which a path would come before a name of the hub.
+        beside: How far what lies beside a file is looked at.
+    """
     path = Path(_absolute(named))
     yield Watched("tree", str(path))
     if not is_folder(path):
-        yield Watched("folder", str(path.parent))
+        yield Watched(beside, str(path.parent))
     if looks_like_hub_name(named):
         yield Watched("tree", str(cache_folder() / f"models--{named.replace('/', '--')}"))
     if path.parent.name == "snapshots":  # the hub's cache: a project file has named it

@@ -18,18 +18,19 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PosixPath
 from typing import Any
 
 import xxhash
 
 from dataguard.reports.json_report import plain
-from dataguard.result import ExpectationResult, Finding, Result, Unjudged
+from dataguard.result import Result
 from dataguard.run.cache import store_folder
 from dataguard.run.host import moment, run_json
 from dataguard.run.looked_at import code_and_packages, paths_in, watched_by
 from dataguard.run.outputs import RUN, write_again
+from dataguard.run.spelled import result_of, spelled
 from dataguard.run.timings import Timings
 from dataguard.run.unchanged import State, Watched, state_of
 
@@ -117,14 +118,14 @@ class Asked:
             if state_of(watched, kept["out"].__contains__).digest != kept["state"]:
                 return None
             return Answer(
-                _result(kept["result"]),
+                result_of(kept["result"]),
                 kept["facts"],
                 None if kept["shown"] is None else Path(kept["shown"]),
                 kept["sealed"],
                 kept["reports"],
                 kept["found"],
             )
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # nothing there, or not what was written
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # nothing there, or not what was written
             return None
 
     def begin(self, arguments: Mapping[str, Any]) -> None:
@@ -158,10 +159,10 @@ class Asked:
             "sealed": sealed,
             "reports": list(self._arguments.get("reports") or ()),
             "found": moment(self.started_ns / 1e9),
-            "facts": facts,
-            "result": _spelled(result),
+            "facts": plain(facts),
+            "result": spelled(result),
         }
-        body = json.dumps(plain(kept), ensure_ascii=False, allow_nan=False).encode()
+        body = json.dumps(kept).encode()
         with suppress(OSError):
             _write(self.place, xxhash.xxh3_128_hexdigest(body).encode() + b"\n" + body)
 
@@ -214,31 +215,6 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return type(value) in {list, tuple} and all(map(_is_plain, value))
     return value is None or type(value) in {str, int, float, bool, PosixPath}
-
-
-def _spelled(result: Result) -> dict[str, Any]:
-    """Return a result as plain values, of which `_result` makes it again."""
-    told = {name: getattr(result, name) for name in ("suite_name", "suite_parameters", "meta", "fail_on")}
-    return {**told, "results": [_spelled_one(each) for each in result.results]}
-
-
-def _spelled_one(result: ExpectationResult) -> dict[str, Any]:
-    told = {each.name: getattr(result, each.name) for each in fields(result)}
-    unjudged = None if result.unjudged is None else vars(result.unjudged)
-    return {**told, "unjudged": unjudged, "findings": [vars(finding) for finding in result.findings]}
-
-
-def _result(told: Mapping[str, Any]) -> Result:
-    return Result(**{**told, "results": tuple(map(_result_of_one, told["results"]))})
-
-
-def _result_of_one(told: Mapping[str, Any]) -> ExpectationResult:
-    result = ExpectationResult(**told)
-    return replace(
-        result,
-        unjudged=None if told["unjudged"] is None else Unjudged(**told["unjudged"]),
-        findings=tuple(Finding(**finding) for finding in told["findings"]),
-    )
 
 
 def _write(place: Path, data: bytes) -> None:
