@@ -10,12 +10,15 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dataguard.run.unchanged import State, Watched, state_of
 from dataguard.shards.files import is_folder
-from dataguard.shards.hf import DATASET_DICT
+from dataguard.shards.hf import DATASET_DICT, INFO, STATE
+from dataguard.shards.manifests import INDEX
 from dataguard.vocabulary.hub_cache import cache_folder, looks_like_hub_name
+from dataguard.vocabulary.model_folder import CONFIG
+from dataguard.vocabulary.tokenizer_files import KNOWN as TOKENIZER
 
 PROJECT = "dataguard.yaml"
 PACKAGE = Path(__file__).parents[1]
@@ -47,9 +50,12 @@ def watched_by(arguments: Mapping[str, Any], *, projects: bool) -> list[Watched]
     for folder in holders:
         found += [Watched("file", folder), Watched("file", str(Path(folder, PROJECT)))]
     if (named := arguments.get("tokenizer")) is not None:
-        found += _vocabulary(str(named), holders, "folder")
+        found += _vocabulary(str(named), holders)
+        found += [Watched("file", str(Path(_absolute(named)).parent / name)) for name in TOKENIZER]
     if (named := arguments.get("model")) is not None:
-        found += _vocabulary(str(named), holders, "tree")
+        found += _vocabulary(str(named), holders)
+        if Path(named).name == CONFIG:
+            found.append(Watched("tree", str(Path(_absolute(named)).parent)))
     return list(dict.fromkeys(found))
 
 
@@ -69,21 +75,19 @@ def _data(path: str) -> Iterator[Watched]:
     folder = Path(path)
     if not is_folder(folder):
         folder = folder.parent
-        yield from (Watched("folder", str(each)) for each in (folder, folder / "tokenizer"))
+        names = (STATE, INFO, INDEX, DATASET_DICT, *TOKENIZER, *(f"tokenizer/{name}" for name in TOKENIZER))
+        yield from (Watched("file", str(folder / name)) for name in names)
     yield Watched("file", str(folder.parent / DATASET_DICT))
 
 
-def _vocabulary(named: str, holders: Sequence[str], beside: Literal["folder", "tree"]) -> Iterator[Watched]:
-    """Yield what is looked at for a tokenizer or a model: a path, what lies beside a file, or what the hub's cache holds.
+def _vocabulary(named: str, holders: Sequence[str]) -> Iterator[Watched]:
+    """Yield what is looked at for a tokenizer or a model: a path, or what the hub's cache holds under its name.
 
     Args:
         holders: Folders that may hold a project file, beside which a path would come before a name of the hub.
-        beside: How far what lies beside a file is looked at.
     """
     path = Path(_absolute(named))
     yield Watched("tree", str(path))
-    if not is_folder(path):
-        yield Watched(beside, str(path.parent))
     if looks_like_hub_name(named):
         yield Watched("tree", str(cache_folder() / f"models--{named.replace('/', '--')}"))
     if path.parent.name == "snapshots":  # the hub's cache: a project file has named it

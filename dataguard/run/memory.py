@@ -16,7 +16,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PosixPath
@@ -115,7 +115,7 @@ class Asked:
                 return None
             kept = json.loads(body)
             watched = [Watched(*each) for each in kept["watched"]]
-            if state_of(watched, kept["out"].__contains__).digest != kept["state"]:
+            if state_of(watched, _is(kept["out"])).digest != kept["state"]:
                 return None
             return Answer(
                 result_of(kept["result"]),
@@ -167,12 +167,20 @@ class Asked:
             _write(self.place, xxhash.xxh3_128_hexdigest(body).encode() + b"\n" + body)
 
     def _state(self) -> State:
-        return state_of(self._watched, self._out().__contains__)
+        return state_of(self._watched, _is(self._out()))
 
-    def _out(self) -> list[str]:
-        """Return the output folder, by each name that it may have inside DATA."""
+    def _out(self) -> str | None:
         out = self._arguments.get("out")
-        return [] if out is None else [os.path.abspath(out), os.path.realpath(out)]  # noqa: PTH100
+        return None if out is None else os.path.abspath(out)  # noqa: PTH100 -- a link is no other folder for that
+
+
+def _is(out: str | None) -> Callable[[str], bool]:
+    """Return what says whether a path is the output folder: if DATA holds it, a run makes it before it looks."""
+    if out is None:
+        return lambda _path: False
+    real = os.path.realpath(out)
+    ends = tuple(f"/{os.path.basename(each)}" for each in (out, real))  # noqa: PTH119
+    return lambda path: path.endswith(ends) and os.path.realpath(path) == real
 
 
 def asked_for(arguments: Mapping[str, Any], *, projects: bool = False) -> Asked | None:

@@ -307,27 +307,55 @@ def test_a_tokenizer_beside_the_data_is_found(world: World, runs: list[str]) -> 
     assert runs
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        added("all/data/state.json", '{"_split": "test", "_data_files": []}'),
-        added("all/dataset_dict.json", '{"splits": ["data"]}'),
-        lambda world: shutil.copytree(world.folder / "tokenizer", world.data / "tokenizer") and {},
-        lambda world: shutil.copy(world.folder / "tokenizer/tokenizer.json", world.data) and {},
-    ],
-)
-def test_what_lies_beside_a_file_is_looked_at(
-    change: Callable[[World], dict[str, Any]], world: World, runs: list[str]
-) -> None:
+BESIDE: dict[str, Callable[[World], object]] = {
+    "a split": added("all/data/state.json", '{"_split": "test", "_data_files": []}'),
+    "splits": added("all/dataset_dict.json", '{"splits": ["data"]}'),
+    "splits of its own": added("all/data/dataset_dict.json", '{"splits": ["data"]}'),
+    "a manifest": added("all/data/dataset_info.json", '{"splits": {"train": {"num_examples": 9}}}'),
+    "an index": added("all/data/index.json", '{"shards": [{"raw_data": {"basename": "a.arrow"}, "samples": 2}]}'),
+    "a tokenizer's folder": lambda world: shutil.copytree(world.folder / "tokenizer", world.data / "tokenizer"),
+    "a tokenizer": lambda world: shutil.copy(world.folder / "tokenizer/tokenizer.json", world.data),
+}
+
+
+@pytest.mark.parametrize("change", BESIDE)
+def test_what_lies_beside_a_file_is_looked_at(change: str, world: World, runs: list[str]) -> None:
     options = {"tokenizer": None, "model": None}
-    world.data = world.shard
+    folder, world.data = world.data, world.shard
     world.judge(**options)
-    world.data = world.shard.parent
-    change(world)
+    world.data = folder
+    BESIDE[change](world)
     world.data = world.shard
     runs.clear()
     assert report_json(world.judge(**options)) == report_json(world.fresh(**options))
-    assert runs
+    assert len(runs) == 2
+
+
+def test_what_a_run_does_not_look_at_beside_a_file_changes_nothing(world: World, runs: list[str]) -> None:
+    world.data = world.shard
+    world.judge()
+    (world.shard.parent / "run.log").write_text("it grows while a run is made")
+    (world.shard.parent / "z.arrow").write_text("another shard")
+    runs.clear()
+    world.judge()
+    assert runs == []
+
+
+@pytest.mark.parametrize("name", ["tokenizer", "model"])
+def test_what_lies_beside_a_named_file_is_looked_at(name: str, world: World, runs: list[str]) -> None:
+    file, beside = {
+        "tokenizer": ("tokenizer.json", added("tokenizer/special_tokens_map.json", '{"pad_token": "<unk>"}')),
+        "model": (
+            "config.json",
+            lambda world: shutil.copy(world.folder / "tokenizer/tokenizer.json", world.folder / "model"),
+        ),
+    }[name]
+    options = {"tokenizer": None, "model": None, name: world.folder / name / file}
+    before = world.judge(**options)
+    beside(world)
+    runs.clear()
+    assert report_json(world.judge(**options)) == report_json(world.fresh(**options)) != report_json(before)
+    assert len(runs) == 2
 
 
 def test_a_folder_behind_a_link_is_looked_at(world: World, runs: list[str]) -> None:
@@ -524,6 +552,16 @@ def test_outputs_that_are_not_as_they_were_are_written_again(change: str, world:
     assert runs == []
 
 
+def test_what_a_killed_run_left_hinders_nobody_and_goes(world: World, runs: list[str]) -> None:
+    world.judge()
+    (world.folder / "out/.staging-1-ab").write_text("half of run.json")
+    runs.clear()
+    world.judge()
+    assert runs == []
+    world.judge(max_length=2)
+    assert not (world.folder / "out/.staging-1-ab").exists()
+
+
 def test_another_run_into_the_same_folder_is_not_taken_for_this_one(world: World, runs: list[str]) -> None:
     first = world.judge()
     world.judge(max_length=2)
@@ -547,8 +585,11 @@ def test_run_json_is_written_whatever_became_of_it(missing: str | None, world: W
     assert not [name for name in files(world.folder / "out") if name.startswith(".")]
 
 
-def test_an_output_folder_inside_the_data_is_no_change_of_the_data(world: World, runs: list[str]) -> None:
+@pytest.mark.parametrize("way", ["", "books/..", "../data", "../../link"])
+def test_an_output_folder_inside_the_data_is_no_change_of_the_data(way: str, world: World, runs: list[str]) -> None:
     options = {"out": world.data / "checked"}
+    (world.folder / "link").symlink_to(world.data)
+    world.data /= way
     first = world.judge(**options)
     for _ in range(2):
         runs.clear()
