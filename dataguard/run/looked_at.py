@@ -1,4 +1,4 @@
-"""What a verdict depends on beside the arguments: the files that a run may look at, the code, and the packages it is made of.
+"""The files that a run may look at: what a verdict depends on beside the arguments and the code.
 
 More is watched than a run reads: then a verdict is at worst found anew. What is forgotten here would be a verdict that is
 believed though it no longer holds; `tests/run/test_memory.py` compares this with the files that runs open.
@@ -7,12 +7,12 @@ believed though it no longer holds; `tests/run/test_memory.py` compares this wit
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dataguard.run.unchanged import State, Watched, state_of
+from dataguard.run.dataset import paths_of
+from dataguard.run.unchanged import Watched
 from dataguard.shards.files import is_folder
 from dataguard.shards.hf import DATASET_DICT, INFO, STATE
 from dataguard.shards.manifests import INDEX
@@ -21,18 +21,6 @@ from dataguard.vocabulary.model_folder import CONFIG
 from dataguard.vocabulary.tokenizer_files import KNOWN as TOKENIZER
 
 PROJECT = "dataguard.yaml"
-PACKAGE = Path(__file__).parents[1]
-INSTALLED = (".dist-info", ".egg-info", ".egg-link", ".pth")
-"""What package managers write where packages lie: the names hold the versions."""
-
-
-def code_and_packages() -> State:
-    """Return the state of our own code, the shipped suites, and the packages that can be imported."""
-    own = [Watched("tree", str(PACKAGE)), Watched("tree", str(PACKAGE.parent / "expectations"))]
-    code = state_of(own, lambda path: path.endswith("/__pycache__"))
-    places = [Watched("folder", os.path.abspath(each)) for each in sys.path]  # noqa: PTH100 -- an empty one is here
-    packages = state_of(places, lambda path: not path.endswith(INSTALLED))
-    return State(code.digest + packages.digest, max(code.newest_ns, packages.newest_ns))
 
 
 def watched_by(arguments: Mapping[str, Any], *, projects: bool) -> list[Watched]:
@@ -42,7 +30,7 @@ def watched_by(arguments: Mapping[str, Any], *, projects: bool) -> list[Watched]
         arguments: Of `dataguard.validate`, with what project files add.
         projects: Whether project files are looked for.
     """
-    data = [_absolute(each) for each in paths_in(arguments["data"])]
+    data = [_absolute(each) for each in paths_of(arguments["data"])]
     found = [watched for path in data for watched in _data(path)]
     if isinstance(suite := arguments.get("suite"), (str, Path)):
         found.append(Watched("file", _absolute(suite)))
@@ -57,11 +45,6 @@ def watched_by(arguments: Mapping[str, Any], *, projects: bool) -> list[Watched]
         if Path(named).name == CONFIG:
             found.append(Watched("tree", str(Path(_absolute(named)).parent)))
     return list(dict.fromkeys(found))
-
-
-def paths_in(data: Any) -> Sequence[Any]:
-    """Return DATA as a list of what may be paths."""
-    return data if isinstance(data, (list, tuple)) else [data]
 
 
 def _absolute(path: Any) -> str:

@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PosixPath
 from typing import Any
 
@@ -28,7 +28,6 @@ from dataguard.reports.json_report import plain
 from dataguard.result import Result
 from dataguard.run.cache import store_folder
 from dataguard.run.host import moment, run_json
-from dataguard.run.looked_at import code_and_packages, paths_in, watched_by
 from dataguard.run.outputs import RUN, write_again
 from dataguard.run.spelled import result_of, spelled
 from dataguard.run.timings import Timings
@@ -37,6 +36,9 @@ from dataguard.run.unchanged import State, Watched, state_of
 VERDICTS = "verdicts"
 """The folder in a store that holds them, a file each."""
 MOST_KEPT = 256
+PACKAGE = Path(__file__).parents[1]
+INSTALLED = (".dist-info", ".egg-info", ".egg-link", ".pth")
+"""What package managers write where packages lie: the names hold the versions."""
 AN_HOUR = 3600
 ENVIRONMENT = ("HOME", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 """Variables by which a tokenizer's name is looked up."""
@@ -81,8 +83,9 @@ class Asked:
     believes: bool
     projects: bool
     _watched: Sequence[Watched] = ()
+    _out: Path | None = None
+    _reports: Sequence[str] = ()
     _before: State | None = None
-    _arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def answer(self, timings: Timings) -> Answer | None:
         """Return the verdict of an earlier run where nothing has changed that it depends on, its outputs included.
@@ -114,28 +117,24 @@ class Asked:
             if xxhash.xxh3_128_hexdigest(body).encode() != check:
                 return None
             kept = json.loads(body)
+            out = None if kept["out"] is None else Path(kept["out"])
             watched = [Watched(*each) for each in kept["watched"]]
-            if state_of(watched, _is(kept["out"])).digest != kept["state"]:
+            if state_of(watched, _is(out)).digest != kept["state"]:
                 return None
-            return Answer(
-                result_of(kept["result"]),
-                kept["facts"],
-                None if kept["shown"] is None else Path(kept["shown"]),
-                kept["sealed"],
-                kept["reports"],
-                kept["found"],
-            )
+            result = result_of(kept["result"])
+            return Answer(result, kept["facts"], out, kept["sealed"], kept["reports"], kept["found"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):  # nothing there, or not what was written
             return None
 
-    def begin(self, arguments: Mapping[str, Any]) -> None:
+    def begin(self, watched: Sequence[Watched], out: Path | None, reports: Sequence[str]) -> None:
         """Take note of the state of everything that the verdict will depend on, before a run looks at it.
 
         Args:
-            arguments: Of `dataguard.validate`, with what project files add.
+            watched: Where all of it lies.
+            out: The output folder, which may lie among it.
+            reports: Names of the reports that are asked for.
         """
-        self._arguments = arguments
-        self._watched = watched_by(arguments, projects=self.projects)
+        self._watched, self._out, self._reports = watched, out, reports
         self._before = self._state()
 
     def remember(self, result: Result, facts: Mapping[str, Any], sealed: str) -> None:
@@ -150,14 +149,12 @@ class Asked:
         state = self._state()
         if state != self._before or not state.is_settled(self.started_ns):
             return
-        shown = self._arguments.get("out")
         kept = {
             "watched": self._watched,
             "state": state.digest,
-            "out": self._out(),
-            "shown": None if shown is None else str(shown),
+            "out": None if self._out is None else str(self._out),
             "sealed": sealed,
-            "reports": list(self._arguments.get("reports") or ()),
+            "reports": list(self._reports),
             "found": moment(self.started_ns / 1e9),
             "facts": plain(facts),
             "result": spelled(result),
@@ -167,19 +164,15 @@ class Asked:
             _write(self.place, xxhash.xxh3_128_hexdigest(body).encode() + b"\n" + body)
 
     def _state(self) -> State:
-        return state_of(self._watched, _is(self._out()))
-
-    def _out(self) -> str | None:
-        out = self._arguments.get("out")
-        return None if out is None else os.path.abspath(out)  # noqa: PTH100 -- a link is no other folder for that
+        return state_of(self._watched, _is(self._out))
 
 
-def _is(out: str | None) -> Callable[[str], bool]:
+def _is(out: Path | None) -> Callable[[str], bool]:
     """Return what says whether a path is the output folder: if DATA holds it, a run makes it before it looks."""
     if out is None:
         return lambda _path: False
     real = os.path.realpath(out)
-    ends = tuple(f"/{os.path.basename(each)}" for each in (out, real))  # noqa: PTH119
+    ends = tuple(f"/{os.path.basename(each)}" for each in (os.path.abspath(out), real))  # noqa: PTH100, PTH119
     return lambda path: path.endswith(ends) and os.path.realpath(path) == real
 
 
@@ -211,8 +204,17 @@ def asked_for(arguments: Mapping[str, Any], *, projects: bool = False) -> Asked 
     return Asked(folder / name, started_ns, not arguments.get("verify"), projects)
 
 
+def code_and_packages() -> State:
+    """Return the state of our own code, the shipped suites, and the packages that can be imported."""
+    own = [Watched("tree", str(PACKAGE)), Watched("tree", str(PACKAGE.parent / "expectations"))]
+    code = state_of(own, lambda path: path.endswith("/__pycache__"))
+    places = [Watched("folder", os.path.abspath(each)) for each in sys.path]  # noqa: PTH100 -- an empty one is here
+    packages = state_of(places, lambda path: not path.endswith(INSTALLED))
+    return State(code.digest + packages.digest, max(code.newest_ns, packages.newest_ns))
+
+
 def _is_of_paths(data: Any) -> bool:
-    found = paths_in(data)
+    found = data if isinstance(data, (list, tuple)) else [data]
     return bool(found) and all(isinstance(each, (str, Path)) for each in found)
 
 

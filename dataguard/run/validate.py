@@ -23,6 +23,7 @@ from dataguard.run.clean import write_clean
 from dataguard.run.damaged import FoundLate, with_damage
 from dataguard.run.dataset import paths_of
 from dataguard.run.host import run_json
+from dataguard.run.looked_at import watched_by
 from dataguard.run.memory import Asked, asked_for
 from dataguard.run.outputs import CLEAN, QUARANTINE, RECORD, REJECTED, REPORT, RUN, Outputs, prepare
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
@@ -147,7 +148,8 @@ def validate(
         if answer is not None:
             return _with_rows(answer.result, request)
     if asked is not None:
-        asked.begin(arguments)
+        watched = watched_by(arguments, projects=asked.projects)
+        asked.begin(watched, None if out is None else Path(out), reports)
     if out is None:
         judged = run(request)
         _remember(asked, judged, judged.result, request)
