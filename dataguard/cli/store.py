@@ -39,7 +39,8 @@ def store(
     from dataguard.run.store import describe_store
 
     known = describe_store(folder, limit)
-    text = f"store {known['folder']}\n{size(known['bytes'])} of numbers of {counted(known['shards'], 'shard')}\n"
+    kept = f"numbers of {counted(known['shards'], 'shard')}, {counted(known['verdicts'], 'verdict')}"
+    text = f"store {known['folder']}\n{size(known['bytes'])}: {kept}\n"
     if limit is not None:
         text += f"{size(known['removed'])} removed\n"
     deliver(known, text, out=out, as_json=as_json, quiet=quiet)

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 def tell(result: Result, out: Path | None, *, console: bool, as_json: bool, quiet: bool) -> None:
     """Print the result where, and as far as, it was asked for."""
-    from rich.console import Console
-
     from dataguard.cli.streams import Sheet, say
-    from dataguard.reports.console import print_report
     from dataguard.reports.json_report import report_json
 
     stream = sys.stderr if as_json else sys.stdout
     if console and not quiet:
+        from rich.console import Console
+
+        from dataguard.reports.console import print_report
+
         sheet = Sheet(stream)
         print_report(result, Console(file=sheet, highlight=False), out)
         say(sheet.text(), stream)

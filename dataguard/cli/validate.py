@@ -217,17 +217,27 @@ def validate(
         "fail_on": fail_on.value,
     }
 
-    from dataguard.cli.progress import Watch
-    from dataguard.run.project import with_projects
+    from dataguard.run.memory import asked_for
     from dataguard.run.timings import Timings
-    from dataguard.run.validate import validate as judge
 
-    if project:
-        told = {name: value for name, value in options.items() if _is_told(context, name)}
-        options |= with_projects(data, told)
-    watch = Watch(quiet=quiet, bar=not as_json)
     spent = Timings()
-    result = judge(data, **options, watch=watch, timings=spent)
+    told = {name: value for name, value in options.items() if _is_told(context, name)}
+    where = {name: options[name] for name in ("store", "verify")}
+    asked = asked_for({"data": data, **told, **where}, projects=project)
+    answer = None if asked is None else asked.answer(spent)
+    if answer is not None:
+        result = answer.result
+        options |= {"out": answer.out, "reports": answer.reports}
+    else:
+        from dataguard.cli.progress import Watch
+        from dataguard.run.project import with_projects
+        from dataguard.run.validate import validate as judge
+
+        if project:
+            options |= with_projects(data, told)
+            if options["store"] != where["store"] or options["plugins"]:
+                asked = None  # a project file keeps verdicts elsewhere, or lets foreign code take part
+        result = judge(data, **options, watch=Watch(quiet=quiet, bar=not as_json), timings=spent, asked=asked)
     tell(result, options["out"], console="console" in options["reports"], as_json=as_json, quiet=quiet)
     if timings:
         tell_timings(spent)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 from pathlib import Path
 
 
 def exchange(one: Path, other: Path) -> bool:
     """Swap two names in one step; False where the platform or the file system cannot."""
+    import ctypes  # noqa: PLC0415  # a run that places nothing needs none of it, and may take no longer than this does
+
     system = ctypes.CDLL(None, use_errno=True)
     names = os.fsencode(one), os.fsencode(other)
     if hasattr(system, "renameat2"):  # Linux: AT_FDCWD, RENAME_EXCHANGE

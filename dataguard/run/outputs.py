@@ -22,6 +22,7 @@ from typing import Self
 from dataguard.errors import OutputError
 from dataguard.run.exchange import exchange
 from dataguard.run.locks import hold, is_held, locked
+from dataguard.run.unchanged import Watched, state_of
 from dataguard.run.writing import writing
 from dataguard.shards.hf import DATASET_DICT, INFO, STATE
 from dataguard.shards.names import CLEAN_MARK, STAGING
@@ -46,6 +47,8 @@ class Outputs:
 
     def __init__(self, place: Path, made: Sequence[Path] = (), named: Path | None = None) -> None:
         self.place, self._named = place, named or place
+        self.sealed = ""
+        """The state of OUT when everything had been placed (`state_of_outputs`)."""
         self._state = "is as it was before"
         self.staging = place / f"{STAGING}{os.getpid()}-{secrets.token_hex(4)}"
         self._made = made
@@ -91,6 +94,7 @@ class Outputs:
             for name in sorted(names, key=lambda name: (name == REPORT, name not in FOLDERS, name)):
                 with writing(self.place / name):
                     self._place(name)
+            self.sealed = state_of_outputs(self.place)
         self._state = "holds what this run wrote"
         return gone
 
@@ -135,6 +139,39 @@ class Outputs:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             error.add_note(f"{self._named} {self._state}")
         self.close()
+
+
+def state_of_outputs(place: Path) -> str:
+    """Return what tells whether anything in OUT was touched since a run wrote it, but for run.json and what runs stage."""
+    run, passing = str(place / RUN), (str(place / STAGING), str(place / FORMER))
+    return state_of([Watched("tree", str(place))], lambda path: path == run or path.startswith(passing)).digest
+
+
+def write_again(out: Path, name: str, text: str, sealed: str) -> bool:
+    """Replace one text file of a finished run, where OUT is as that run left it.
+
+    Args:
+        sealed: The state in which it left it.
+
+    Returns:
+        Whether OUT was so; if not, nothing is written.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    place = out.absolute().resolve()
+    if not place.is_dir():
+        return False
+    with writing(out / name), locked(place):
+        if state_of_outputs(place) != sealed:
+            return False
+        staged = place / f"{STAGING}{os.getpid()}-{secrets.token_hex(4)}"
+        try:
+            staged.write_text(text, encoding="utf-8")
+            staged.replace(place / name)
+        finally:
+            staged.unlink(missing_ok=True)
+    return True
 
 
 def prepare(out: Path, data: Sequence[Path]) -> Outputs:

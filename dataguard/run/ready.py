@@ -9,12 +9,13 @@ from pathlib import Path
 from dataguard.expectations.context import Context, ShardFacts
 from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.run.baselines import read_baselines
+from dataguard.run.cache import store_folder
 from dataguard.run.columns import demand_columns, refuse_unknown_roles
 from dataguard.run.dataset import Dataset, open_dataset, paths_of, source_of_rows
 from dataguard.run.head import first_rows
 from dataguard.run.record import read_record
 from dataguard.run.request import Request
-from dataguard.run.store import TOKENIZERS, store_folder
+from dataguard.run.store import TOKENIZERS
 from dataguard.suite.loading import load_suite
 from dataguard.suite.model import Suite
 from dataguard.suite.plugins import Known

@@ -2,7 +2,8 @@
 
 A store is a folder: `index.sqlite`, and segment files to which units of shards append their numbers. The index says which
 numbers of which shard stand where; it gets a line only once the bytes are written, so that a run that is killed leaves
-nothing but bytes that no line points to. Every process appends to a segment of its own. What tokenizers say lies beside them.
+nothing but bytes that no line points to. Every process appends to a segment of its own. What tokenizers say lies beside them,
+and so do verdicts (`memory`).
 
 Numbers are found by what they depend on: the shard's content, the metric with its arguments, and the code that computes
 them. For the content stands what the file system says of the file (device, inode, size, times) once that is older than the
@@ -26,17 +27,17 @@ import polars as pl
 import xxhash
 
 from dataguard.errors import UsageError
-from dataguard.run.cache import cache_folder
+from dataguard.run.cache import store_folder
+from dataguard.run.memory import kept_verdicts
 from dataguard.run.request import Request
 from dataguard.run.stored import Blob, Columns, Stored
+from dataguard.run.unchanged import SETTLED_NS
 from dataguard.shards.files import FileState
 
 Thing = TypeVar("Thing")
 
-AUTO, INDEX, TOKENIZERS = "auto", "index.sqlite", "tokenizers"
+INDEX, TOKENIZERS = "index.sqlite", "tokenizers"
 SEGMENT_BYTES = 64 << 20
-SETTLED_NS = 2_000_000_000
-"""A file that was written less than this before an entry may have been written again in the same tick of its clock."""
 MOST_BYTES = 10 << 30
 """Bytes of segments that a store is cut back to at the end of a run, the oldest first."""
 PATIENCE = 30.0
@@ -230,26 +231,32 @@ class MetricStore:
         self.remember(state, digest, seen_ns)
 
     def describe(self) -> dict[str, Any]:
-        """Return folder, bytes, segments, shards, and units of shards whose numbers are kept."""
-        segments = self._segments()
+        """Return folder, bytes, segments, shards, and units of shards whose numbers are kept, and verdicts."""
+        segments, verdicts = self._segments(), kept_verdicts(self._folder)
         shards, units = self._index.execute(
             "select count(distinct digest), count(*) from (select distinct digest, start, stop from part)"
         ).fetchone()
         return {
             "folder": str(self._folder.absolute()),
-            "bytes": sum(size for _, size in segments),
+            "bytes": sum(size for _, size in segments) + sum(size for *_, size in verdicts),
             "segments": len(segments),
             "shards": shards,
             "units": units,
+            "verdicts": len(verdicts),
         }
 
     def prune(self, limit: int) -> int:
         """Remove the oldest segments until at most `limit` bytes are left; return the bytes that were removed.
 
-        A run that reads them at this moment computes anew what it no longer finds.
+        A run that reads them at this moment computes anew what it no longer finds. Verdicts go with the first segment: whoever
+        is told to judge again, because numbers are gone, must not be told the verdict instead.
         """
-        segments = self._segments()
-        total, removed = sum(size for _, size in segments), 0
+        segments, verdicts = self._segments(), kept_verdicts(self._folder)
+        total, removed = sum(size for _, size in segments) + sum(size for *_, size in verdicts), 0
+        if total > limit:
+            for _, verdict, size in verdicts:
+                verdict.unlink(missing_ok=True)
+                removed += size
         for segment, size in segments:
             if total - removed <= limit:
                 break
@@ -298,15 +305,6 @@ def opened_store(request: Request) -> Iterator[MetricStore | None]:
         yield store
         with suppress(sqlite3.Error, OSError):
             store.prune(MOST_BYTES)
-
-
-def store_folder(told: str | Path | None) -> Path:
-    """Return the folder of the store that is told; `auto` (or None) is the one in the user's cache.
-
-    Raises:
-        OSError: The user has no folder for a cache.
-    """
-    return cache_folder() / "store" if told in {None, AUTO} else Path(str(told))
 
 
 def describe_store(told: str | Path | None, limit: int | None) -> dict[str, Any]:

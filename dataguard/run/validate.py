@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
+import polars as pl
+
 from dataguard.engines import threads
-from dataguard.errors import UsageError
-from dataguard.reports.json_report import report_json
+from dataguard.errors import DataError, UsageError
+from dataguard.expectations import EXPECTATIONS
+from dataguard.reports.json_report import plain, report_json
 from dataguard.reports.text import printable
 from dataguard.result import SEVERITIES, Result, Severity
 from dataguard.run.arguments import check_arguments, known_names
 from dataguard.run.clean import write_clean
 from dataguard.run.damaged import FoundLate, with_damage
 from dataguard.run.dataset import paths_of
-from dataguard.run.host import host_facts
+from dataguard.run.host import run_json
+from dataguard.run.looked_at import named_by_suite, watched_by
+from dataguard.run.memory import Asked, asked_for
 from dataguard.run.outputs import CLEAN, QUARANTINE, RECORD, REJECTED, REPORT, RUN, Outputs, prepare
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
 from dataguard.run.ready import Ready, get_ready
@@ -64,6 +69,7 @@ def validate(
     columns_from: Mapping[str, str] | None = None,
     watch: Watch | None = None,
     timings: Timings | None = None,
+    asked: Asked | None = None,
 ) -> Result:
     """Judge a data set.
 
@@ -85,8 +91,8 @@ def validate(
         quarantine: Copy the rejected rows to `out`/quarantine.
         quarantine_limit: Bytes of rows to copy at most.
         clean: Write the rows that remain to `out`/clean, laid out as they were.
-        store: Folder that keeps numbers between runs, so that unchanged shards are not scanned again; `auto` lies in the
-            user's cache; None keeps none.
+        store: Folder that keeps numbers and verdicts between runs, so that unchanged shards are not scanned again, nor judged
+            where nothing else has changed; `auto` lies in the user's cache; None keeps none.
         verify: Read every shard again to see whether it is unchanged, instead of believing what the file system says of it.
         reports: Names of reports; `json` is always written where there is an `out`.
         jobs: Units scanned at once; None takes the cores that this process may use.
@@ -99,6 +105,8 @@ def validate(
         columns_from: Which project file asked for a column, by role, for messages.
         watch: Is told how the run gets on.
         timings: Takes in where the time goes; with `out` they stand in run.json as well.
+        asked: Where the verdict is to be remembered, by whoever has looked there already; None looks and remembers by these
+            arguments.
 
     Returns:
         The verdict: `success`, `to_dict()` (report.json), `unexpected(type)`.
@@ -106,11 +114,13 @@ def validate(
     Raises:
         UsageError: The suite, the vocabulary, DATA or the output folder is unusable. Faults of the data are in the result.
     """
-    check_arguments(locals())
+    arguments = dict(locals())
+    check_arguments(arguments)
     known_names("report", reports, REPORTS)
     known_names("engine", [engine], ("local",))
     known_names("severity", [fail_on], SEVERITIES)
     _can_be_clean(clean=clean, head=head, out=out)
+    timings = timings or Timings()
     request = Request(
         data=data,
         suite=suite,
@@ -131,29 +141,77 @@ def validate(
         columns_from=columns_from or {},
         sampler=None if sampler is None else settings_of(sampler),
         watch=watch or Nobody(),
-        timings=timings or Timings(),
+        timings=timings,
     )
+    if asked is None and (asked := asked_for(arguments)) is not None:
+        answer = asked.answer(timings)
+        if answer is not None:
+            return _with_rows(answer.result, request)
+    if asked is not None:
+        watched = watched_by(arguments, projects=asked.projects)
+        asked.begin(watched, None if out is None else Path(out), reports)
     if out is None:
-        return run(request).result
-    return write_judged(request, Path(out), quarantine_limit if quarantine else None, clean=clean)
+        judged = run(request)
+        _remember(asked, judged, judged.result, request)
+        return judged.result
+    return write_judged(request, Path(out), quarantine_limit if quarantine else None, clean=clean, asked=asked)
 
 
-def write_judged(request: Request, out: Path, limit: int | None, *, clean: bool = False) -> Result:
+def write_judged(
+    request: Request, out: Path, limit: int | None, *, clean: bool = False, asked: Asked | None = None
+) -> Result:
     """Judge, and write the verdict to a folder, whole or not at all.
 
     Args:
         limit: Bytes of rejected rows to copy; None copies none.
         clean: Copy the rows that remain.
+        asked: Where the verdict is to be remembered.
     """
     with prepare(out, paths_of(request.data)) as outputs:
         started = time.time()
         judged, copied = _copied(request, outputs, limit, clean=clean)
         with request.timings.steps("report"):
             result = _write(judged, outputs, copied)
-        outputs.write_text(RUN, _host_facts(request, judged, started))
+        outputs.write_text(RUN, run_json(started, request.timings, _facts(request, judged)))
         if CLEAN in outputs.commit():
             request.watch.note(f"the clean copy of an earlier run is gone from {out}: this run was not asked for one")
+    _remember(asked, judged, result, request, outputs.sealed)
     return result
+
+
+def _remember(asked: Asked | None, judged: Judged, result: Result, request: Request, sealed: str = "") -> None:
+    """Remember a verdict in which no foreign code took part, on shards all of which could be read.
+
+    Args:
+        sealed: The state of the output folder.
+    """
+    if asked is None:
+        return
+    expectations = [each.expectation for each in judged.rows.suite.expectations]
+    ours = all(EXPECTATIONS.get(each.type()) is type(each) for each in expectations)
+    if ours and not any(shard.fault and shard.fault[0] == "unreadable" for shard in judged.context.shards):
+        named = [getattr(each, name) for each in expectations for name in each.paths]
+        asked.remember(
+            result, _facts(request, judged), sealed, [each for path in named for each in named_by_suite(path)]
+        )
+
+
+def _with_rows(result: Result, request: Request) -> Result:
+    """Return a verdict that was found earlier, with rows that are looked for where somebody asks for them."""
+
+    @cache
+    def again() -> Result:
+        found = run(request).result
+        if plain([each.to_dict() for each in found.results]) != plain([each.to_dict() for each in result.results]):
+            raise DataError("DATA is not what it was when it was judged", fix="judge it again")
+        return found
+
+    def rejected() -> pl.DataFrame:
+        rows = again().rejected
+        assert rows is not None  # a run has them
+        return rows()
+
+    return replace(result, rejected=rejected, unexpected_rows=lambda kind: again().unexpected(kind))
 
 
 def _can_be_clean(*, clean: bool, head: int | None, out: str | Path | None) -> None:
@@ -234,15 +292,12 @@ def _settings(request: Request, judged: Judged) -> dict[str, Any]:
     }
 
 
-def _host_facts(request: Request, judged: Judged, started: float) -> str:
-    """Return run.json: what may differ from run to run, and therefore stands beside the report."""
+def _facts(request: Request, judged: Judged) -> dict[str, Any]:
+    """Return what run.json says of a run, beside its times and its host."""
     packages = ("pyarrow", "polars", "numpy", "numba", "tokenizers")
-    facts = host_facts(
-        started,
-        timings=request.timings.to_dict(),
-        data=[str(path.absolute()) for path in paths_of(request.data)],
-        settings=_settings(request, judged),
-        jobs=request.jobs,
-        packages={name: version(name) for name in packages},
-    )
-    return json.dumps(facts, indent=2, default=sorted) + "\n"
+    return {
+        "data": [str(path.absolute()) for path in paths_of(request.data)],
+        "settings": _settings(request, judged),
+        "jobs": request.jobs,
+        "packages": {name: version(name) for name in packages},
+    }

@@ -5,11 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import polars as pl
 
 from dataguard.errors import OutputError
 from dataguard.shards.names import STAGING
@@ -20,7 +19,7 @@ def writing(place: Path, what: str = "an output cannot be written") -> Iterator[
     """Turn what the operating system refuses inside the block into an `OutputError` about `place`."""
     try:
         yield
-    except (OSError, pl.exceptions.ComputeError) as error:
+    except _errors() as error:
         refused = _refusal(error)
         if refused is None:
             raise
@@ -32,6 +31,12 @@ def writing(place: Path, what: str = "an output cannot be written") -> Iterator[
             fix = "remove the file that is in the way, or give another folder with --out"
         why = (refused.strerror or str(refused) or type(refused).__name__).lower()
         raise OutputError(what, where=str(_placed(place)), why=why, fix=fix) from error
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Return the errors that may be refusals. Those of Polars are none where it is not loaded: then nobody raises them."""
+    polars = sys.modules.get("polars")
+    return (OSError,) if polars is None else (OSError, polars.exceptions.ComputeError)
 
 
 def _refusal(error: Exception) -> OSError | None:

@@ -7,12 +7,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from dataguard.shards.files import is_file
 from dataguard.shards.names import STAGING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 STATE = "state.json"
 DATASET_DICT = "dataset_dict.json"
@@ -93,7 +94,7 @@ def tokenizer_of_folder(folder: Path) -> str | None:
 
 def is_indices(schema: pa.Schema) -> bool:
     """Whether a file holds no rows but the numbers of some, as `datasets` caches a shuffle or a selection."""
-    return bool(schema.names == ["indices"] and pa.types.is_uint64(schema.field(0).type))
+    return bool(schema.names == ["indices"] and schema.field(0).type == "uint64")
 
 
 def is_own_output(folder: Path) -> bool:

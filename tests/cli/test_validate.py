@@ -38,7 +38,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_without_options_the_library_decides(asked: dict[str, Any]) -> None:
     run(["validate", "data", "more"])
-    del asked["watch"], asked["timings"]
+    del asked["watch"], asked["timings"], asked["asked"]
     assert asked == {
         "data": [Path("data"), Path("more")],
         "suite": None,
@@ -71,7 +71,7 @@ def test_every_option_reaches_the_library(asked: dict[str, Any]) -> None:
         "--fail-on info --verify"
     )
     run(["validate", "data", *options.split()])
-    del asked["watch"], asked["timings"]
+    del asked["watch"], asked["timings"], asked["asked"]
     assert asked == {
         "data": [Path("data")],
         "suite": "sft",

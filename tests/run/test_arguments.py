@@ -13,7 +13,7 @@ from dataguard.errors import DataError, UsageError
 from dataguard.run.arguments import KINDS, check_arguments
 from tests.builders import table_of
 
-OTHERS = {"data", "taken", "columns_from", "watch", "timings"}
+OTHERS = {"data", "taken", "columns_from", "watch", "timings", "asked"}
 """Arguments that are checked elsewhere, or that only our own commands give."""
 
 

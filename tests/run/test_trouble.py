@@ -22,7 +22,8 @@ from dataguard.errors import OutputError
 from dataguard.run import validate
 from dataguard.shards.files import ShardFile
 
-COMMAND = ("--vocab-size", "1000", "--clean", "--quiet", "--jobs", "2")
+COMMAND = ("--vocab-size", "1000", "--clean", "--quiet", "--jobs", "2", "--verify")
+"""Every run shall judge and write, and none remember a verdict."""
 EXPECTED = {"clean", "quarantine", "rejected.parquet", "report.json", "run.json", "shards.parquet"}
 
 
