@@ -361,7 +361,9 @@ def test_what_lies_beside_a_named_file_is_looked_at(name: str, world: World, run
 @pytest.mark.parametrize("change", ["other", "gone", "come"])
 def test_a_baseline_that_a_suite_names_is_looked_at(change: str, world: World, runs: list[str]) -> None:
     baseline = world.folder / "old" / "report.json"
-    suite = {"expectations": [{"type": "expect_distributions_to_match_baseline", "kwargs": {"baseline": str(baseline)}}]}
+    suite = {
+        "expectations": [{"type": "expect_distributions_to_match_baseline", "kwargs": {"baseline": str(baseline)}}]
+    }
     (world.folder / "suite.yaml").write_text(json.dumps(suite))
     baseline.parent.mkdir()
     if change != "come":
@@ -837,7 +839,7 @@ import atexit, json, os, runpy, sys
 seen = []
 sys.addaudithook(lambda event, told: seen.append(told[0]) if event == "open" and isinstance(told[0], str) else None)
 def tell():
-    opened, loaded = [os.path.abspath(each) for each in seen], {name.split(".")[0] for name in sys.modules}
+    opened, loaded = [os.path.abspath(each) for each in list(seen)], {name.split(".")[0] for name in list(sys.modules)}
     with open(os.environ["TOLD"], "w") as file:
         json.dump({"opened": opened, "loaded": sorted(loaded)}, file)
 atexit.register(tell)
