@@ -8,7 +8,7 @@ from typing import ClassVar
 from dataguard.expectations.base import Judgement, first_reason
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.text import TextExpectation
-from dataguard.metrics.marks import Marks
+from dataguard.metrics.mojibake import Mojibake
 from dataguard.metrics.text import OfText
 
 
@@ -20,13 +20,13 @@ class ExpectNoMojibake(TextExpectation):
     value_name: ClassVar[str] = "characters read wrongly"
 
     def text_metrics(self, context: Context) -> Sequence[OfText]:
-        return (self.of(Marks, context),)
+        return (self.of(Mojibake, context),)
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
-        marks = self.of(Marks, context)
+        mojibake = self.of(Mojibake, context)
         return Judgement(
-            missing=self.no_text(marks, context),
-            reason=first_reason((marks["mojibake"] > 0, "mojibake")),
-            position=marks["mojibake_at"],
-            value=marks["mojibake"],
+            missing=self.no_text(mojibake, context),
+            reason=first_reason((mojibake["wrong"] > 0, "mojibake")),
+            position=mojibake["wrong_at"],
+            value=mojibake["wrong"],
         )

@@ -50,7 +50,7 @@ class Lines(OfText):
     }
     positions: ClassVar[tuple[str, ...]] = ("repeated_at",)
 
-    def count(self, pieces: Iterable[Piece], numbers: npt.NDArray[np.int64]) -> None:
+    def count(self, pieces: Iterable[Piece], numbers: npt.NDArray[np.int64], *, spaced: bool) -> None:
         state, slots = np.zeros(10, np.uint64), np.zeros((SLOTS, 3), np.uint64)
         for piece in pieces:
             slots = count_lines(*piece, code_point_classes(), np.uint64(_SEED), state, slots, numbers)

@@ -21,6 +21,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from dataguard.metrics.base import Numbers, OfAttended, kernel
+from dataguard.metrics.tables import white
 from dataguard.shards.batch import Batch, ListColumn, Offsets, frozen
 from dataguard.shards.roles import TEXT, companion, is_text
 from dataguard.shards.text import TextColumn, text_column
@@ -59,6 +60,9 @@ class Text(Protocol):
 
     rows: int
     """Texts that there are; those of a dictionary may be fewer than the batch's rows."""
+    spaced: bool
+    """Whether white space stands where the author put it. WordPiece and its like tell nothing of it: a space stands before every
+    word and every sign there."""
 
     def pieces(self) -> Iterable[Piece]:
         """Yield all texts, in order; a piece is to be read before the next one is asked for."""
@@ -108,7 +112,7 @@ class OfText(OfAttended):
         numbers = np.zeros((len(names), text.rows), np.int64)
         for name in self.positions:
             numbers[names.index(name)] = -1
-        self.count(text.pieces(), numbers)
+        self.count(text.pieces(), numbers, spaced=text.spaced)
         for name in self.positions:
             numbers[names.index(name)] = text.positions(frozen(numbers[names.index(name)]))
         if of_rows is not None:
@@ -119,11 +123,16 @@ class OfText(OfAttended):
         assert self.table is not None  # else it could not be computed
         table, key = self.table, ("joined", self.attention.column, self.table.digest, str(self.special))
         attended, _ = self.attention.of(batch)
-        return batch.once(key, lambda: _Joined(batch.column(self.attention.column), attended, _spelled(table, self.special)))
+        return batch.once(key, lambda: _Joined(batch.column(self.attention.column), attended, table, self.special))
 
     @abstractmethod
-    def count(self, pieces: Iterable[Piece], numbers: npt.NDArray[np.int64]) -> None:
-        """Write what each text has. numbers, shape (n, T), int64: 0, and -1 for places; in the order of `gives`."""
+    def count(self, pieces: Iterable[Piece], numbers: npt.NDArray[np.int64], *, spaced: bool) -> None:
+        """Write what each text has.
+
+        Args:
+            numbers: In the order of `gives`: 0, and -1 for places. Shape (n, T), int64.
+            spaced: `Text.spaced`.
+        """
 
 
 class _Given:
@@ -131,7 +140,7 @@ class _Given:
 
     def __init__(self, column: TextColumn) -> None:
         self._column = column
-        self.rows = len(column.offsets) - 1
+        self.rows, self.spaced = len(column.offsets) - 1, True
 
     def pieces(self) -> Iterator[Piece]:
         yield Piece(self._column.data, self._column.offsets, 0, begins=True, ends=True)
@@ -177,10 +186,12 @@ def _spelled(table: CharacterTable, special: tuple[int, ...]) -> _Spelled:
 class _Joined:
     """Texts that ids spell, joined when they are asked for; kept where one piece holds them all."""
 
-    def __init__(self, column: ListColumn, attended: npt.NDArray[np.uint8], spelled: _Spelled) -> None:
-        self._column, self._attended, self._spelled = column, attended, spelled
+    def __init__(
+        self, column: ListColumn, attended: npt.NDArray[np.uint8], table: CharacterTable, special: tuple[int, ...]
+    ) -> None:
+        self._column, self._attended, self._spelled = column, attended, _spelled(table, special)
         self._whole: Piece | None = None
-        self.rows = len(column.offsets) - 1
+        self.rows, self.spaced = len(column.offsets) - 1, bool(white(table).any())
 
     def pieces(self) -> Iterator[Piece]:
         if self._whole is not None:

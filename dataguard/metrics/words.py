@@ -14,9 +14,9 @@ import polars as pl
 from dataguard.metrics.base import kernel
 from dataguard.metrics.text import BREAK, OfText, Piece, character
 from dataguard.shards.batch import frozen
-from dataguard.vocabulary.characters import LETTER, WHITE, code_point_classes
+from dataguard.vocabulary.characters import LETTER, SYMBOL, WHITE, code_point_classes
 
-IS_WHITE, IS_LETTER, IS_UNSPACED = 1, 2, 4
+IS_WHITE, IS_LETTER, IS_UNSPACED, IS_SIGN = 1, 2, 4, 8
 UNSPACED = (
     (0x0E00, 0x1100),  # Thai, Lao, Tibetan, Burmese
     (0x1780, 0x1800),  # Khmer
@@ -36,10 +36,10 @@ UNSPACED = (
 
 @cache
 def word_classes() -> npt.NDArray[np.uint8]:
-    """Return IS_WHITE, IS_LETTER and IS_UNSPACED of every code point. Shape (0x110000,), uint8; built once a process."""
+    """Return IS_WHITE, IS_LETTER, IS_UNSPACED and IS_SIGN (P, S) of every code point. Shape (0x110000,), uint8; built once a process."""
     kinds = code_point_classes()
     table = np.where(kinds == WHITE, IS_WHITE, 0).astype(np.uint8)
-    table[kinds == LETTER] = IS_LETTER
+    table[kinds == LETTER], table[kinds == SYMBOL] = IS_LETTER, IS_SIGN
     for start, stop in UNSPACED:
         table[start:stop] |= np.where(table[start:stop] & IS_WHITE, 0, IS_UNSPACED).astype(np.uint8)
     return frozen(table)
@@ -51,6 +51,9 @@ class Words(OfText):
 
     `with_letter` counts those that have a letter of any script (L or M); `longest` is the most characters behind each other that
     are neither white space nor of a script that puts none between words, `longest_at` where they begin (-1: none).
+
+    A vocabulary that tells nothing of white space (WordPiece, WordLevel) puts it around every sign, so that half of a text would
+    be words without a letter: there, what has neither a letter nor a digit is no word.
     """
 
     gives: ClassVar[Mapping[str, Any]] = {
@@ -62,16 +65,17 @@ class Words(OfText):
     }
     positions: ClassVar[tuple[str, ...]] = ("longest_at",)
 
-    def count(self, pieces: Iterable[Piece], numbers: npt.NDArray[np.int64]) -> None:
+    def count(self, pieces: Iterable[Piece], numbers: npt.NDArray[np.int64], *, spaced: bool) -> None:
         state = np.zeros(5, np.int64)
         for piece in pieces:
-            count_words(*piece, word_classes(), state, numbers)
+            count_words(*piece, word_classes(), int(not spaced), state, numbers)
 
 
 @kernel
-def count_words(data, offsets, first_row, begins, ends, classes, state, numbers):  # type: ignore[no-untyped-def]
+def count_words(data, offsets, first_row, begins, ends, classes, signs_apart, state, numbers):  # type: ignore[no-untyped-def]
     """Count each row's words. numbers, shape (4, R), int64, as `Words.gives` behind `present`.
 
+    signs_apart: 1 where what is all signs is no word.
     state, shape (5,), int64: of the row that goes on in the next piece: where the piece begins in the row's text, whether a
     word is open, whether it has a letter, characters of the long word so far, where that one begins.
     """
@@ -99,11 +103,12 @@ def count_words(data, offsets, first_row, begins, ends, classes, state, numbers)
                 if code < 0:
                     continue
                 kind = np.int64(classes[code])
-            white, letter = kind & IS_WHITE, (kind & IS_LETTER) >> 1
-            words += (1 - white) & (1 - open_word)
-            open_word = 1 - white
+            black, letter = 1 - (kind & IS_WHITE), (kind & IS_LETTER) >> 1
+            solid = black & (1 - (kind >> 3 & signs_apart))
+            words += solid & (1 - open_word)
+            open_word = (open_word | solid) & black
             with_letter += letter & (1 - has_letter)
-            has_letter = (has_letter | letter) & open_word
+            has_letter = (has_letter | letter) & black
             counts = (kind & (IS_WHITE | IS_UNSPACED)) == 0
             began = here if length == 0 else began
             length = length + 1 if counts else 0
