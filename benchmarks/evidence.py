@@ -145,7 +145,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="names of corpora")
     parser.add_argument("--write", type=Path, help="the file to put the tables into")
     given = parser.parse_args()
-    corpora = [each for each in sorted(given.text.glob("*.jsonl.gz")) if not given.only or each.name.split(".")[0] in given.only]
+    corpora = [
+        each
+        for each in sorted(given.text.glob("*.jsonl.gz"))
+        if not given.only or each.name.split(".")[0] in given.only
+    ]
     tokenizers = sorted(each.parent for each in given.tokenizers.glob("*/tokenizer.json"))
     lines = list(measured(corpora, tokenizers, given.documents))
     print("corpus,tokenizer,layout,expectation,rows,flagged")

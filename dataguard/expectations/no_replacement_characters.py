@@ -11,7 +11,6 @@ from pydantic import Field
 from dataguard.expectations.base import Fraction, Judgement, first_reason
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.text import TextExpectation
-from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.marks import Marks
 from dataguard.metrics.text import OfText

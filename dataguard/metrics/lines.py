@@ -66,7 +66,7 @@ def count_lines(data, offsets, first_row, begins, ends, classes, seed, state, sl
     that goes on there: the two halves of its digest, bytes that wait to make eight, how many those are, bytes in all, characters,
     whether any is visible, where it begins; and how many lines the table has.
     """
-    zero, eight = np.uint64(0), np.uint64(8)
+    zero = np.uint64(0)
     for place in range(offsets.size - 1):
         row, start, stop = first_row + place, offsets[place], offsets[place + 1]
         if place or begins:

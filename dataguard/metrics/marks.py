@@ -107,7 +107,9 @@ def count_marks(data, offsets, first_row, begins, ends, state, numbers):  # type
                     numbers[REPLACED, row] += 1
                     if numbers[REPLACED_AT, row] < 0:
                         numbers[REPLACED_AT, row] = here
-                elif code < 0xA0 and (code < 0x20 or code >= 0x7F) and code != 9 and code != 10 and code != 13:
+                elif code < 0x20 or 0x7F <= code < 0xA0:
+                    if code == 9 or code == 10 or code == 13:  # noqa: PLR1714  # numba has no sets that are fast
+                        continue
                     numbers[CONTROLS, row] += 1
                     if numbers[CONTROL_AT, row] < 0:
                         numbers[CONTROL_AT, row], numbers[CONTROL, row] = here, code

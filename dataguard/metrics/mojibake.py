@@ -9,13 +9,19 @@ too: a closing quote behind a capital, a no-break space, a letter of Czech. What
 - **One character alone** is judged by its lead, by whether its first follower is *strong* (never stands behind such a letter in
   real text) or *weak* (punctuation, marks, a letter of the same case), and by what stands before it and behind it.
 
-| lead | alone it is mojibake |
-|---|---|
-| U+00C2 | where the follower is at 0xA0 or above (a weak one not behind a capital, nor in quotes), or a control character |
-| U+00C3 | where the follower is strong, or stands behind a small letter; a weak one at a word's start, where a letter (behind a no-break space, a space) goes on; one that is no punctuation, between a capital and a small letter |
-| U+00C4, U+00C5, and U+00C8 for Romanian | likewise, but at a word's start only quotes and a trade mark (not dashes, units and exponents: angstrom) |
-| U+00C6 to U+00DE, without U+00D7 | behind a small letter, a weak one only where a letter goes on; elsewhere with the few followers that real text has nowhere |
-| U+00E0 to U+00F4 | where all followers are there and the first is strong; U+00E2 and the euro sign (what becomes of every typographic quote) even when nothing follows; the byte order mark and U+FFFD always |
+What one alone needs to be mojibake, by its lead:
+
+- U+00C2: a follower at 0xA0 or above (a weak one not behind a capital, nor in quotes), or a control character.
+- U+00C3: a strong follower, or any behind a small letter. A weak one counts at a word's start where a letter goes on (a space,
+  behind a no-break space), and, where it is no punctuation of CP1252, between a capital and a small letter.
+- U+00C4, U+00C5, and U+00C8 for Romanian: the same, but at a word's start only quotes and a trade mark count (no dashes, units
+  and exponents: angstrom).
+- U+00C6 to U+00DE, without U+00D7: behind a small letter (a weak follower only where a letter goes on), elsewhere one of
+  the few followers that real text has nowhere.
+- U+00E0 to U+00F4: all followers, the first one strong. U+00E2 and the euro sign (what becomes of every typographic quote) is
+  enough by itself; the byte order mark and U+FFFD always are. Behind U+00E2 (arrows, lines, signs) a strong last one is enough,
+  or a first one of four that few words with that end are followed by; behind U+00E1 (Vietnamese) the masculine ordinal, or
+  a closing guillemet that no punctuation follows.
 
 A small letter with weak followers is left: real words end with a letter and two marks. `docs/evidence.md` says how often all
 that was right.
@@ -45,8 +51,8 @@ WEAK_SMALL, WEAK_CAPITAL, OPENS, NOWHERE, CONTROL = 1, 2, 4, 8, 16
 """What a follower may be: plausible behind a small letter, behind a capital, something that a word may go on behind, what
 stands behind no letter at all, and a control character of Latin-1."""
 
-_BEHIND_ANY = "\u00a0\u00ad\u2018\u2019\u201c\u201d\u2026\u2013\u2014\u00bb\u00ab\u203a\u2039\u00ae\u2122\u00a9\u00aa\u00ba\u00b9\u00b2\u00b3\u00b7\u00b0\u00b4\u00b1\u2020\u2021"
-_BEHIND_SMALL = "\u00a7\u00a1\u00bf\u2022\u0153\u0161\u017e"
+_BEHIND_ANY = "\u00a0\u00ad\u2018\u2019\u201c\u201d\u2026\u2013\u2014\u00bb\u00ab\u203a\u2039\u00ae\u2122\u00aa\u00ba\u00b9\u00b2\u00b3\u00b7\u00b0\u00b4\u00b1\u2020\u2021"
+_BEHIND_SMALL = "\u00a9\u00a7\u00a1\u00bf\u2022\u0153\u0161\u017e"
 _NOWHERE = "\u201a\u0192\u02c6\u02dc\u2030\u00a4\u00a6\u00a8\u00ac\u00af\u00b8"
 _OPENS = "\u2018\u2019\u201c\u201d\u2122\u203a"
 _CP1252 = (
@@ -111,16 +117,22 @@ def cases() -> npt.NDArray[np.uint8]:
 
 
 @kernel
-def alone(lead, first, last, weak, before):  # type: ignore[no-untyped-def]
-    """Return whether one character of UTF-8 by itself is mojibake: NO, YES, IF_LETTER or IF_SPACE.
+def alone(lead, first, weak, last, last_weak, before):  # type: ignore[no-untyped-def]
+    """Return whether one character of UTF-8 by itself is mojibake: NO, YES, or what must come next.
 
-    lead, first, last: its bytes, of the followers the first and the last one. weak: what the first follower may be. before:
-    what stands before the lead, as `cases`.
+    lead, first, last: its bytes, of the followers the first and the last one; weak, last_weak: what these may be (`weaknesses`).
+    before: what stands before the lead, as `cases`.
     """
     if lead >= 0xE0:
-        if lead == 0xEF and ((first == 0xBB and last == 0xBF) or (first == 0xBF and last == 0xBD)):
+        if not weak & WEAK_SMALL:
             return YES
-        return NO if weak & WEAK_SMALL else YES
+        if lead == 0xE1:
+            between = last_weak & CONTROL == 0 and (last in (0x85, 0x96, 0x97, 0xA1, 0xBF) or 0x91 <= last <= 0x94)
+            return YES if first == 0xBA or (first == 0xBB and not between) else NO
+        if lead == 0xE2:
+            return YES if first in (0x86, 0x87, 0x95, 0x9C) or not last_weak & WEAK_SMALL else NO
+        mark = lead == 0xEF and ((first == 0xBB and last == 0xBF) or (first == 0xBF and last == 0xBD))
+        return YES if mark else NO
     strong = not weak & WEAK_CAPITAL
     if lead == 0xC2:
         if first < 0xA0:
@@ -223,7 +235,7 @@ def count_mojibake(data, offsets, first_row, begins, ends, classes, as_byte, wea
                     if wanted == 0:
                         run_at = run_at if followers else lead_at
                         is_run, followers, run_strong = followers > 0, followers + came, run_strong | strong
-                        verdict = alone(lead, first, byte, weak, before)
+                        verdict = alone(lead, first, weak, byte, may_be, before)
                         if is_run and followers >= 3 and run_strong:
                             numbers[0, row] += uncounted
                             uncounted, verdict, lead_at = np.int64(0), YES, run_at

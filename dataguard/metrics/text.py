@@ -224,7 +224,7 @@ class _Joined:
 
 def _cut_behind(data: npt.NDArray[np.uint8]) -> int:
     """Return how many bytes at the end may be the beginning of a character that the next ones complete."""
-    for back, byte in enumerate(data[: -4 : -1].tolist(), start=1):
+    for back, byte in enumerate(data[:-4:-1].tolist(), start=1):
         if byte & 0xC0 != 0x80:
             return back if byte >= 0xC0 else 0
     return 0

@@ -46,7 +46,9 @@ def text_column(array: pa.Array) -> TextColumn:
     if pa.types.is_dictionary(array.type):  # each text once, however many rows have it
         places = array.indices.fill_null(0).to_numpy().astype(np.int64)
         used, of_rows = np.unique(places, return_inverse=True)
-        array, of_rows = array.dictionary.take(pa.array(used)), frozen(of_rows.astype(np.int64))
+        texts = array.dictionary
+        texts = _copied(texts) if pa.types.is_string_view(texts.type) else texts
+        array, of_rows = texts.take(pa.array(used)), frozen(of_rows.astype(np.int64))
         present = frozen(present & np.asarray(array.is_valid().to_numpy(zero_copy_only=False))[of_rows])
     data, offsets = _bytes_of(array)
     return TextColumn(data, offsets, of_rows, present)

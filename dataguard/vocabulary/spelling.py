@@ -42,9 +42,7 @@ def speller(document: Mapping[str, Any], tokenizer: TokenizerJson) -> Callable[[
     continuing = _continuing_prefix(document, tokenizer)
     if continuing:
         cleaned = _cleaned if _is_cleaned(document) else str
-        return lambda token: _utf8(
-            cleaned(token[len(continuing) :] if token.startswith(continuing) else " " + token)
-        )
+        return lambda token: _utf8(cleaned(token[len(continuing) :] if token.startswith(continuing) else " " + token))
     signs = _signs_for_text(document, tokenizer)
     fallback = _falls_back_to_bytes(document, tokenizer)
     if signs or fallback:
