@@ -51,7 +51,10 @@ WEAK_SMALL, WEAK_CAPITAL, OPENS, NOWHERE, CONTROL = 1, 2, 4, 8, 16
 """What a follower may be: plausible behind a small letter, behind a capital, something that a word may go on behind, what
 stands behind no letter at all, and a control character of Latin-1."""
 
-_BEHIND_ANY = "\u00a0\u00ad\u2018\u2019\u201c\u201d\u2026\u2013\u2014\u00bb\u00ab\u203a\u2039\u00ae\u2122\u00aa\u00ba\u00b9\u00b2\u00b3\u00b7\u00b0\u00b4\u00b1\u2020\u2021"
+_BEHIND_ANY = (
+    "\u00a0\u00ad\u2018\u2019\u201c\u201d\u2026\u2013\u2014\u00bb\u00ab\u203a\u2039\u00ae\u2122"
+    "\u00aa\u00ba\u00b9\u00b2\u00b3\u00b7\u00b0\u00b4\u00b1\u2020\u2021"
+)
 _BEHIND_SMALL = "\u00a9\u00a7\u00a1\u00bf\u2022\u0153\u0161\u017e"
 _NOWHERE = "\u201a\u0192\u02c6\u02dc\u2030\u00a4\u00a6\u00a8\u00ac\u00af\u00b8"
 _OPENS = "\u2018\u2019\u201c\u201d\u2122\u203a"
@@ -78,7 +81,7 @@ class Mojibake(OfText):
         state = np.zeros(STATE, np.int64)
         tables = code_point_classes(), bytes_of_characters(), weaknesses(), cases()
         for piece in pieces:
-            count_mojibake(*piece, *tables, state, numbers)
+            count_mojibake(*piece[:4], *tables, state, numbers)
 
 
 @cache
@@ -139,7 +142,7 @@ def alone(lead, first, weak, last, last_weak, before):  # type: ignore[no-untype
             return YES if weak & CONTROL else NO
         return NO if (before == CAPITAL and not strong) or (before == QUOTE and first in (0xBB, 0xB4)) else YES
     if lead > 0xC5 and not (lead == 0xC8 and 0x98 <= first <= 0x9B):
-        if lead == 0xD7 or lead == 0xDF:
+        if lead in (0xD7, 0xDF):
             return NO
         if before == SMALL:
             return YES if strong else IF_LETTER
@@ -167,7 +170,7 @@ STATE = 15
 
 
 @kernel
-def count_mojibake(data, offsets, first_row, begins, ends, classes, as_byte, weak_of, case_of, state, numbers):  # type: ignore[no-untyped-def]
+def count_mojibake(data, offsets, first_row, begins, classes, as_byte, weak_of, case_of, state, numbers):  # type: ignore[no-untyped-def]
     """Count each row's mojibake. numbers, shape (2, R), int64, as `Mojibake.gives` behind `present`.
 
     state, shape (STATE,), int64, of the row that goes on in the next piece: where the piece begins in the row's text, and what is

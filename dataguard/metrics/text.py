@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -236,7 +236,7 @@ the row has any text yet."""
 
 
 @intrinsic
-def store(typing, array, place, word):  # type: ignore[no-untyped-def]
+def store(typing, array, place, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Write eight bytes at once, at a place that need not be a multiple of eight; nothing checks that they are inside."""
 
     def build(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
@@ -250,7 +250,7 @@ def store(typing, array, place, word):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def load(typing, array, place):  # type: ignore[no-untyped-def]
+def load(typing, array, place):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Return eight bytes as one number, from a place that need not be a multiple of eight; nothing checks that it is inside."""
 
     def build(context, builder, signature, arguments):  # type: ignore[no-untyped-def]

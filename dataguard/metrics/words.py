@@ -36,7 +36,7 @@ UNSPACED = (
 
 @cache
 def word_classes() -> npt.NDArray[np.uint8]:
-    """Return IS_WHITE, IS_LETTER, IS_UNSPACED and IS_SIGN (P, S) of every code point. Shape (0x110000,), uint8; built once a process."""
+    """Return IS_WHITE, IS_LETTER, IS_UNSPACED and IS_SIGN (P, S) of every code point. Shape (0x110000,), uint8, read-only."""
     kinds = code_point_classes()
     table = np.where(kinds == WHITE, IS_WHITE, 0).astype(np.uint8)
     table[kinds == LETTER], table[kinds == SYMBOL] = IS_LETTER, IS_SIGN
@@ -68,11 +68,11 @@ class Words(OfText):
     def count(self, pieces: Iterable[Piece], numbers: npt.NDArray[np.int64], *, spaced: bool) -> None:
         state = np.zeros(5, np.int64)
         for piece in pieces:
-            count_words(*piece, word_classes(), int(not spaced), state, numbers)
+            count_words(*piece[:4], word_classes(), int(not spaced), state, numbers)
 
 
 @kernel
-def count_words(data, offsets, first_row, begins, ends, classes, signs_apart, state, numbers):  # type: ignore[no-untyped-def]
+def count_words(data, offsets, first_row, begins, classes, signs_apart, state, numbers):  # type: ignore[no-untyped-def]
     """Count each row's words. numbers, shape (4, R), int64, as `Words.gives` behind `present`.
 
     signs_apart: 1 where what is all signs is no word.

@@ -29,6 +29,7 @@ from dataguard.run.stored import Stored
 from dataguard.run.table import RunTable
 from dataguard.run.warm import warm
 from dataguard.shards.files import FileState
+from dataguard.shards.roles import is_number_list, is_text
 
 
 def fill(
@@ -231,7 +232,8 @@ class _Filling:
             if key not in self._alike:
                 metrics = self._plan.of_shard(facts)
                 keys = keys_of(metrics, facts.roles, column)
-                read = {role: kind for role in facts.roles if facts.can_read(role) and (kind := facts.type_of(role))}
+                kinds = {role: kind for role in facts.roles if (kind := facts.type_of(role)) is not None}
+                read = {role: kind for role, kind in kinds.items() if is_number_list(kind) or is_text(kind)}
                 self._alike[key] = _Alike(metrics, keys, frozenset(keys), facts.roles, read, column)
             self._shared[seen] = self._alike[key]
         return self._shared[seen]

@@ -21,11 +21,11 @@ from dataguard.metrics.base import Metric
 from dataguard.run.plan import metrics_of
 from dataguard.run.warm import warm
 from dataguard.shards.batch import frozen
-from dataguard.shards.roles import INPUT_IDS, ROLES
+from dataguard.shards.roles import INPUT_IDS, ROLES, TEXT
 from dataguard.vocabulary.model import CharacterTable, Vocabulary
 
-PER_ROW = ("source", "text", "prompt_length")
-"""Roles that hold no list of numbers."""
+PER_ROW = ("source", "prompt_length")
+"""Roles that no kernel reads."""
 WIDTHS = (pa.int32(), pa.int64())
 """What kernels see ids as."""
 
@@ -108,11 +108,15 @@ def role_sets() -> Iterator[tuple[str, ...]]:
 def _types(roles: Iterable[str]) -> Iterator[dict[str, pa.DataType]]:
     """Yield the types that these columns may have: the ids and the others each narrow and wide."""
     for ids, rest in itertools.product(WIDTHS, repeat=2):
-        yield {role: pa.list_(ids if role == INPUT_IDS else rest) for role in roles}
+        yield {role: _kind(role, ids if role == INPUT_IDS else rest) for role in roles}
+
+
+def _kind(role: str, number: pa.DataType) -> pa.DataType:
+    return pa.string() if role == TEXT else pa.list_(number)
 
 
 def _shard(roles: Iterable[str]) -> ShardFacts:
-    schema = pa.schema([(role, pa.list_(pa.int32())) for role in roles])
+    schema = pa.schema([(role, _kind(role, pa.int32())) for role in roles])
     return ShardFacts("a", layout="arrow_stream", schema=schema, roles={role: role for role in roles}, rows=1, tokens=1)
 
 

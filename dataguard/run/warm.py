@@ -16,6 +16,7 @@ from dataguard.metrics.base import Metric
 from dataguard.run.cache import cache_folder
 from dataguard.run.locks import locked
 from dataguard.shards.batch import Batch
+from dataguard.shards.roles import is_text
 
 PATIENCE = 1.0
 """Seconds after which the user is told why nothing seems to happen."""
@@ -28,7 +29,7 @@ def warm(
 
     Args:
         metrics: The metrics of a plan.
-        types: {role: Arrow type} of the shards, only roles that hold lists of whole numbers.
+        types: {role: Arrow type} of the shards, only roles that hold lists of whole numbers, or texts.
         note: Told once when compiling takes more than a second.
     """
     timer = threading.Timer(
@@ -39,7 +40,7 @@ def warm(
     try:
         with _alone():
             for wide in {frozenset(_seen_by_kernels(each).items()) for each in types}:
-                one_row = {role: pa.array([[1]], pa.list_(kind)) for role, kind in wide}
+                one_row = {role: pa.array(["a"] if is_text(kind) else [[1]], kind) for role, kind in wide}
                 batch = Batch(one_row, 1)
                 for metric in metrics:
                     if metric.can_compute({role: array.type for role, array in one_row.items()}):
@@ -49,9 +50,11 @@ def warm(
 
 
 def _seen_by_kernels(types: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
-    """Return the type that kernels see each column as: int32, or int64 for what needs it."""
+    """Return the type that stands for all that kernels see alike: lists of int32 (or int64 for what needs it), and strings."""
     wide = (pa.int64(), pa.uint64(), pa.uint32())
-    return {role: pa.int64() if kind.value_type in wide else pa.int32() for role, kind in types.items()}
+    numbers = {role: kind.value_type in wide for role, kind in types.items() if not is_text(kind)}
+    seen = {role: pa.list_(pa.int64() if is_wide else pa.int32()) for role, is_wide in numbers.items()}
+    return seen | {role: pa.string() for role in types.keys() - numbers.keys()}
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from tests.metrics.texts import (
     LAYOUTS,
     PIECES,
     SPECIAL,
-    as_layout,
     batch_of_bytes,
     batch_of_texts,
     of_text,
@@ -138,9 +137,8 @@ def test_agrees_in_every_layout(rows: list[str], layout: str):
     expected = [by_hand(row.encode()) for row in rows]
     given_ = numbers(of_text(Marks), batch_of_texts(rows, layout))
     if layout != "ids":
-        names = [name for name in Marks.positions]
         for row, text in zip(expected, rows, strict=True):
-            for name in names:
+            for name in Marks.positions:
                 row[name] = row[name] if row[name] < 0 else len(text.encode()[: row[name]].decode())
     assert given_ == expected
 
