@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataguard.expectations.alphabetic_words import ExpectAlphabeticWordFractionToBeAbove
 from dataguard.expectations.attention_mask_binary import ExpectAttentionMaskToBeBinary
 from dataguard.expectations.attention_mask_padding import ExpectAttentionMaskToMatchPadding
 from dataguard.expectations.base import Expectation
@@ -11,6 +12,7 @@ from dataguard.expectations.columns_exist import ExpectColumnsToExist
 from dataguard.expectations.digit_runs import ExpectDigitRunsToBeBelow
 from dataguard.expectations.distributions_match import ExpectDistributionsToMatchBaseline
 from dataguard.expectations.dtypes_fit import ExpectDtypesToFit
+from dataguard.expectations.duplicate_lines import ExpectDuplicateLineFractionToBeBelow
 from dataguard.expectations.encoding_plausible import ExpectTokenEncodingToBePlausible
 from dataguard.expectations.eos_at_ends import ExpectEosAtDocumentEnds
 from dataguard.expectations.eos_supervised import ExpectEosToBeSupervised
@@ -21,7 +23,10 @@ from dataguard.expectations.labels_align import ExpectLabelsToAlignWithInputIds
 from dataguard.expectations.labels_in_vocabulary import ExpectLabelsToBeInVocabulary
 from dataguard.expectations.labels_not_crossing import ExpectLabelsNotToCrossDocuments
 from dataguard.expectations.metric_between import ExpectMetricToBeBetween
+from dataguard.expectations.no_control_characters import ExpectNoControlCharacters
 from dataguard.expectations.no_eos_inside import ExpectNoEosInsideDocuments
+from dataguard.expectations.no_mojibake import ExpectNoMojibake
+from dataguard.expectations.no_replacement_characters import ExpectNoReplacementCharacters
 from dataguard.expectations.order_reproducible import ExpectOrderToBeReproducible
 from dataguard.expectations.packing_efficiency import ExpectPackingEfficiencyToBeAbove
 from dataguard.expectations.padded_duplicates import ExpectNoPaddedDuplicates
@@ -61,6 +66,7 @@ from dataguard.expectations.tokenizer_matches import ExpectTokenizerToMatchDatas
 from dataguard.expectations.truncation import ExpectTruncationToBeConsistentAcrossSources
 from dataguard.expectations.unknown_tokens import ExpectUnknownTokenFractionToBeBelow
 from dataguard.expectations.white_space_fraction import ExpectWhiteSpaceFractionToBeBelow
+from dataguard.expectations.words_shorter import ExpectWordsToBeShorterThan
 from dataguard.expectations.worker_seeds_differ import ExpectWorkerSeedsToDiffer
 from dataguard.expectations.workers_disjoint import ExpectWorkersToBeDisjoint
 
@@ -110,9 +116,15 @@ EXPECTATIONS: dict[str, type[Expectation]] = {
         ExpectPackingEfficiencyToBeAbove,
         ExpectRowsNotToBePeriodic,
         ExpectRowsNotToBeRepetitive,
+        ExpectDuplicateLineFractionToBeBelow,
         ExpectSymbolFractionToBeBelow,
         ExpectDigitRunsToBeBelow,
         ExpectWhiteSpaceFractionToBeBelow,
+        ExpectNoReplacementCharacters,
+        ExpectNoControlCharacters,
+        ExpectNoMojibake,
+        ExpectWordsToBeShorterThan,
+        ExpectAlphabeticWordFractionToBeAbove,
         ExpectSourceTokenShareToBeBetween,
         ExpectMetricToBeBetween,
         ExpectDistributionsToMatchBaseline,

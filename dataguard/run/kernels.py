@@ -21,13 +21,12 @@ from dataguard.metrics.base import Metric
 from dataguard.run.plan import metrics_of
 from dataguard.run.warm import warm
 from dataguard.shards.batch import frozen
-from dataguard.shards.roles import INPUT_IDS, ROLES, TARGET_SPANS
+from dataguard.shards.roles import INPUT_IDS, ROLES, TARGET_SPANS, TEXT
 from dataguard.vocabulary.encoder import Encoder
 from dataguard.vocabulary.model import CharacterTable, Vocabulary
 
 PER_ROW = ("source", "prompt_length")
 """Roles that hold no list of numbers, and no text."""
-TEXT = "text"
 EMPTY_TOKENIZER = {"version": "1.0", "model": {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}}
 """A tokenizer.json that knows no word."""
 WIDTHS = (pa.int32(), pa.int64())

@@ -218,6 +218,10 @@ class Batch:
         """Whether the shard has a column of this role."""
         return role in self._arrays
 
+    def array(self, role: str) -> pa.Array:
+        """Return the column of a role as Arrow has it; metrics ask only for what `has`."""
+        return self._arrays[role]
+
     def column(self, role: str) -> ListColumn:
         """Return the column of a role; metrics ask only for what `has`."""
         if role not in self._lists:

@@ -9,6 +9,7 @@ import pyarrow as pa
 INPUT_IDS = "input_ids"
 ATTENTION_MASK = "attention_mask"
 LABELS = "labels"
+TEXT = "text"
 PER_TOKEN = (ATTENTION_MASK, LABELS, "position_ids", "document_ids", "loss_mask")
 """Roles with one value for each token, beside input_ids itself."""
 BOUNDARIES = ("cu_seqlens", "seq_lengths")
@@ -21,7 +22,7 @@ ROLES = (
     *PER_TOKEN,
     *BOUNDARIES,
     "source",
-    "text",
+    TEXT,
     *PROMPT,
     TARGET_SPANS,
 )
@@ -90,21 +91,21 @@ def is_span_list(kind: pa.DataType) -> bool:
     return is_number_list(inner) or pa.types.is_null(inner)
 
 
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column has one text a row, or nothing but nulls; a dictionary of texts is one."""
-    if pa.types.is_dictionary(kind):
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column has one whole number a row, or nothing but nulls."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_null(kind))
+
+
+def is_text(kind: pa.DataType | None) -> bool:
+    """Whether a column has one text a row, in any of Arrow's layouts, or nothing but nulls."""
+    if kind is not None and pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return bool(
+    return kind is not None and bool(
         pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
         or pa.types.is_string_view(kind)
         or pa.types.is_null(kind)
     )
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column has one whole number a row, or nothing but nulls."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_null(kind))
 
 
 def is_integer_list(kind: pa.DataType) -> bool:

@@ -41,7 +41,8 @@ def speller(document: Mapping[str, Any], tokenizer: TokenizerJson) -> Callable[[
     """
     continuing = _continuing_prefix(document, tokenizer)
     if continuing:
-        return lambda token: _utf8(token[len(continuing) :] if token.startswith(continuing) else " " + token)
+        cleaned = _cleaned if _is_cleaned(document) else str
+        return lambda token: _utf8(cleaned(token[len(continuing) :] if token.startswith(continuing) else " " + token))
     signs = _signs_for_text(document, tokenizer)
     fallback = _falls_back_to_bytes(document, tokenizer)
     if signs or fallback:
@@ -63,6 +64,20 @@ def _continuing_prefix(document: Mapping[str, Any], tokenizer: TokenizerJson) ->
     if isinstance(prefix, str) and prefix:
         return prefix
     return "##" if tokenizer.kind == "WordPiece" else ""
+
+
+def _is_cleaned(document: Mapping[str, Any]) -> bool:
+    return any(step.get("type") == "WordPiece" and step.get("cleanup", True) for step in parts(document, "decoder"))
+
+
+def _cleaned(token: str) -> str:
+    """Return a token as WordPiece's decoder does: without the space before punctuation that never has one.
+
+    The decoder does so token by token, with the space that it has put before; `n't` and the like are no tokens of it.
+    """
+    for end in (".", "?", "!", ",", "'m", "'s", "'ve", "'re", "n't"):
+        token = token.replace(" " + end, end)
+    return token.replace(" ' ", "'").replace(" do not", " don't")
 
 
 def _signs_for_text(document: Mapping[str, Any], tokenizer: TokenizerJson) -> tuple[tuple[str, str], ...]:

@@ -47,6 +47,12 @@ JUDGED: dict[str, dict[str, Any]] = {
     "expect_symbol_fraction_to_be_below": {"min_tokens": 1, "max_fraction": 0.1},
     "expect_digit_runs_to_be_below": {"max_run": 1, "max_fraction": 0.2},
     "expect_white_space_fraction_to_be_below": {"min_tokens": 1, "max_fraction": 0.1},
+    "expect_duplicate_line_fraction_to_be_below": {"max_fraction": 0, "max_character_fraction": 0},
+    "expect_no_replacement_characters": {"allow_cut_end": False},
+    "expect_no_control_characters": {},
+    "expect_no_mojibake": {},
+    "expect_words_to_be_shorter_than": {"max_characters": 2},
+    "expect_alphabetic_word_fraction_to_be_above": {"min_fraction": 1.0},
 }
 """Expectations on rows of tokens, with arguments under which many rows are unexpected."""
 NULL, EMPTY = "expect_rows_not_to_be_null", "expect_rows_not_to_be_empty"

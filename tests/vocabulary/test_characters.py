@@ -247,3 +247,13 @@ def test_white_ids_agree_with_the_plain_rule(contents):
         "model": {"vocab": {}},
     }
     assert white_ids(character_table(document)).tolist() == [int(text.isspace()) for text in contents]
+
+
+def test_wordpiece_drops_the_spaces_that_its_decoder_drops():
+    tokens = ["[UNK]", "a", ".", "?", "!", ",", "'", "(", "##.", "'s", "don"]
+    tokenizer = Tokenizer(models.WordPiece({token: number for number, token in enumerate(tokens)}, unk_token="[UNK]"))
+    for cleanup in (True, False):
+        tokenizer.decoder = decoders.WordPiece(cleanup=cleanup)
+        table = character_table(json.loads(tokenizer.to_str()))
+        ids = [1, *range(len(tokens)), *reversed(range(len(tokens)))]
+        assert text_of(table, ids).removeprefix(" ") == tokenizer.decode(ids, skip_special_tokens=False)
