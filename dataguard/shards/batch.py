@@ -5,7 +5,7 @@ Only proven batches may come here (`RecordBatch.validate(full=True)`): nothing b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -218,26 +218,38 @@ class Batch:
     def blocks(self, tokens_by: str | None, most: int) -> Iterator[tuple[int, Batch]]:
         """Cut into runs of rows that hold about `most` tokens of a column, so that kernels stay in cache.
 
-        A run has at most a quarter as many rows, so that the numbers of very short rows stay in bounds too.
-
         Yields:
             Number of the run's first row in this batch, and the run.
         """
         if tokens_by is None or not self.has(tokens_by) or not is_list(self._arrays[tokens_by].type):
             yield 0, self
             return
-        ends = np.cumsum(_lengths(self._arrays[tokens_by]))
-        start = 0
-        while start < self.rows:
-            before = ends[start - 1] if start else 0
-            stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
-            stop = min(stop, start + max(1, most // 4), self.rows)
+        for start, stop in cuts([np.cumsum(_lengths(self._arrays[tokens_by]))], self.rows, most):
             if start == 0 and stop == self.rows:
                 yield 0, self
             else:
                 cut = {role: array.slice(start, stop - start) for role, array in self._arrays.items()}
                 yield start, Batch(cut, stop - start)
-            start = stop
+
+
+def cuts(ends: Sequence[Offsets], rows: int, most: int) -> Iterator[tuple[int, int]]:
+    """Yield runs of rows, as (first, last + 1), that hold at most `most` values of each column, or are one row.
+
+    A run has at most a quarter as many rows, so that the numbers of very short rows stay in bounds too.
+
+    Args:
+        ends: Where each row's values end in each column, counted from the first row's. Shape (R,).
+        rows: How many there are.
+    """
+    start = 0
+    while start < rows:
+        stop = min(rows, start + max(1, most // 4))
+        for each in ends:
+            before = each[start - 1] if start else 0
+            stop = min(stop, int(np.searchsorted(each, before + most, side="right")))
+        stop = max(stop, start + 1)
+        yield start, stop
+        start = stop
 
 
 def _laid_out(offsets: Offsets, other: ListColumn, paired: npt.NDArray[np.bool_]) -> Values:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from dataguard.errors import ShardFault
-from dataguard.shards import ipc, ipc_rows
+from dataguard.shards import ipc, ipc_skeleton
 from dataguard.shards.ipc import IpcShard
 from dataguard.shards.ipc_rows import read_rows
 from dataguard.shards.model import Shard
@@ -131,5 +131,5 @@ def test_every_layout_that_is_known_is_read_by_rows(tmp_path: Path, monkeypatch:
     for kind in KINDS[:4]:
         shard = opened(tmp_path / "a.arrow", pa.table({"ids": pa.array(LISTS, kind), "text": ["a"] * ROWS}))
         assert len(list(read_rows(shard, shard.units[0], np.array([2])))) == 3
-    assert ipc_rows._is_known(pa.timestamp("us"))
-    assert not ipc_rows._is_known(pa.list_view(pa.int32()))
+    assert ipc_skeleton._is_known(pa.timestamp("us"))
+    assert not ipc_skeleton._is_known(pa.list_view(pa.int32()))
