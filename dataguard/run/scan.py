@@ -399,4 +399,5 @@ class _Gathered:
         parts = self._parts.pop((key, name), [])
         if not parts or isinstance(parts[0], pl.Series):
             return pl.concat([pl.Series(name, [], dtype=kind), *(part.alias(name) for part in parts)])  # type: ignore[union-attr]
-        return pl.Series(name, np.concatenate(parts)).cast(kind)
+        column = pl.Series(name, parts[0] if len(parts) == 1 else np.concatenate(parts))
+        return column if column.dtype == kind else column.cast(kind)
