@@ -18,7 +18,7 @@ import polars as pl
 
 from dataguard.metrics.base import Numbers, OfAttended, kernel
 from dataguard.metrics.tables import flags
-from dataguard.metrics.text import ROOM, count_text, lay_out, spellings, text_pays, token_at
+from dataguard.metrics.text import LEAST_IDS, ROOM, count_text, lay_out, spellings, text_pays, token_at
 from dataguard.shards.batch import Batch, frozen
 from dataguard.vocabulary.characters import DIGIT, WHITE, code_point_classes
 from dataguard.vocabulary.model import CharacterTable
@@ -158,7 +158,7 @@ def count_characters(  # type: ignore[no-untyped-def]
     text = np.empty(0, np.uint8)
     for row in range(offsets.size - 1):
         own, seen = values[offsets[row] : offsets[row + 1]], attended[offsets[row] : offsets[row + 1]]
-        if text_pays(own, spelling):
+        if own.size >= LEAST_IDS and text_pays(own, spelling):
             if text.size < (own.size + 1) * ROOM:
                 text = np.empty((own.size + 1) * ROOM, np.uint8)
             size = lay_out(own, seen, spelling, data, starts, text)

@@ -25,7 +25,7 @@ LENGTH, LONG = 56, 0xFF
 ROOM = 8
 """Bytes of text for each id of a row, at most."""
 MOST_IDS, LEAST_IDS = 1 << 16, 32
-"""Ids of a row that is laid out."""
+"""Ids of a row that is laid out, at most and at least."""
 SAMPLED = 16
 """One id in so many is looked at to see whether laying out a row pays."""
 
@@ -50,8 +50,8 @@ def spellings(table: CharacterTable, special: tuple[int, ...]) -> npt.NDArray[np
 
 @kernel
 def text_pays(own, spelling):  # type: ignore[no-untyped-def]
-    """Whether to lay out a row: where its ids have few bytes each (below 1.6), one by one they cost twice as much."""
-    if own.size < LEAST_IDS or own.size > MOST_IDS:
+    """Whether to lay out a row of LEAST_IDS or more: ids of few bytes each (below 1.6) cost twice as much one by one."""
+    if own.size > MOST_IDS:
         return False
     length, outside = np.int64(0), np.uint64(spelling.size - 1)
     for place in range(0, own.size, SAMPLED):

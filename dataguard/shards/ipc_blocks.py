@@ -15,8 +15,7 @@ import pyarrow as pa
 from dataguard.shards.batch import cuts
 from dataguard.shards.files import FileState, ShardFile
 from dataguard.shards.ipc import IpcShard
-from dataguard.shards.ipc_rows import ends_of
-from dataguard.shards.ipc_skeleton import Numbers, Skeleton, skeleton_of
+from dataguard.shards.ipc_skeleton import Numbers, Skeleton, ends_of, skeleton_of
 from dataguard.shards.model import OpenShard, Unit
 from dataguard.shards.pieces import PIECE, Pieces, Stretch, Taken, pieces_of
 from dataguard.shards.proof import in_file_order
@@ -76,10 +75,9 @@ def _blocks(
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Yield a batch's rows, some at a time, with their numbers."""
     batch = skeleton.batch.select(names)
-    rows = np.arange(batch.num_rows)
-    ends = {name: ends_of(batch.column(name), rows) for name in names if name in skeleton.numbers}
-    for start, stop in cuts([stops - starts[:1] for starts, stops in ends.values()], batch.num_rows, most):
-        owned = {name: (int(starts[start]), int(stops[stop - 1])) for name, (starts, stops) in ends.items()}
+    ends = {name: ends_of(batch.column(name)) for name in names if name in skeleton.numbers}
+    for start, stop in cuts([each[1:] - each[0] for each in ends.values()], batch.num_rows, most):
+        owned = {name: (int(each[start]), int(each[stop])) for name, each in ends.items()}
         yield first + start, _block(batch.slice(start, stop - start), owned, skeleton.numbers, file)
 
 

@@ -1,7 +1,8 @@
 """Some rows of an Arrow IPC shard, without the numbers of the others.
 
 To copy twelve rows of a thousand, Arrow reads the numbers of all. Here a batch's skeleton is read (`ipc_skeleton`), and
-then the numbers of the rows that are wanted into their places; those of the others stay zeros.
+then the numbers of the rows that are wanted into their places; those of the others stay zeros. Where most rows are wanted
+they are read in blocks.
 """
 
 from __future__ import annotations
@@ -14,17 +15,20 @@ import pyarrow as pa
 
 from dataguard.shards.files import ShardFile
 from dataguard.shards.ipc import IpcShard
-from dataguard.shards.ipc_skeleton import Numbers, skeleton_of
+from dataguard.shards.ipc_blocks import read_blocks
+from dataguard.shards.ipc_skeleton import Numbers, ends_of, skeleton_of
 from dataguard.shards.model import Unit
 
 _FEW = 8
-"""A batch is read as a whole where more than one row in so many is wanted."""
+"""All of a batch is read where more than one row in so many is wanted."""
+_MOST = 1 << 19
+"""Numbers of a column that are then read at once."""
 
 Rows = npt.NDArray[np.int64]
 
 
 def read_rows(shard: IpcShard, unit: Unit, rows: Rows) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield (number of the first row, batch) of a unit as `IpcShard.read` does, in batches of the same rows.
+    """Yield (number of the first row, batch) of a unit as `IpcShard.read` does; large batches may come in parts.
 
     Args:
         rows: Numbers, in the shard and rising, of the rows that are wanted. The numbers in lists of others may be zeros.
@@ -40,7 +44,7 @@ def read_rows(shard: IpcShard, unit: Unit, rows: Rows) -> Iterator[tuple[int, pa
         if stop == start + 1 and (end - begin) * _FEW <= count:
             batch = _sparse(shard, start, first, rows[begin:end] - first)
         if batch is None:
-            yield from shard.read(Unit(first, count, start, stop, 0))
+            yield from read_blocks(shard, Unit(first, count, start, stop, 0), shard.schema.names, _MOST)
         else:
             yield first, batch
         first += count
@@ -59,14 +63,6 @@ def _sparse(shard: IpcShard, number: int, first: int, wanted: Rows) -> pa.Record
 
 def _read_numbers(file: ShardFile, column: pa.Array, numbers: Numbers, wanted: Rows) -> None:
     """Read the numbers of some rows of a column into their places."""
-    starts, stops = ends_of(column, wanted)
-    for start, stop in zip((starts * numbers.width).tolist(), (stops * numbers.width).tolist(), strict=True):
+    ends = ends_of(column) * numbers.width
+    for start, stop in zip(ends[wanted].tolist(), ends[wanted + 1].tolist(), strict=True):
         file.read_into(numbers.memory[start:stop], numbers.offset + start)
-
-
-def ends_of(column: pa.Array, rows: Rows) -> tuple[Rows, Rows]:
-    """Return where the numbers of some rows of a whole column of lists begin and end."""
-    if pa.types.is_fixed_size_list(column.type):
-        return rows * column.type.list_size, (rows + 1) * column.type.list_size
-    offsets = column.offsets.to_numpy()
-    return offsets[rows].astype(np.int64), offsets[rows + 1].astype(np.int64)

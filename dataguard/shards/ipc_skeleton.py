@@ -13,6 +13,8 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import ipc
 
@@ -175,3 +177,13 @@ def _is_shown(column: pa.Array, numbers: Numbers) -> bool:
     """Whether a column's numbers are those of the place that they were found at, and no copy of them (for alignment)."""
     values = column.values
     return not len(values) or values.buffers()[1].address == pa.py_buffer(numbers.memory).address
+
+
+def ends_of(column: pa.Array) -> npt.NDArray[np.int64]:
+    """Return where the first row's numbers begin in a whole column of lists, and where each row's end. Shape (R + 1,)."""
+    if not len(column):
+        return np.zeros(1, np.int64)
+    if pa.types.is_fixed_size_list(column.type):
+        fixed: npt.NDArray[np.int64] = np.arange(len(column) + 1, dtype=np.int64) * column.type.list_size
+        return fixed
+    return np.asarray(column.offsets.to_numpy(), np.int64)

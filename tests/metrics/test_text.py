@@ -55,9 +55,7 @@ def test_long_rows_agree_with_python_whichever_way_is_taken(
     assert numbers(metric, batch_of(input_ids=rows, attention_mask=mask)) == expected
 
 
-@pytest.mark.parametrize(
-    ("row", "pays"), [([1] * 31, False), ([1] * 32, True), ([2] * 32, False), ([0, -1, 9] * 20, True)]
-)
+@pytest.mark.parametrize(("row", "pays"), [([1] * 32, True), ([2] * 32, False), ([0, -1, 9] * 20, True)])
 def test_rows_of_ids_with_few_bytes_are_laid_out(row: list[int], pays: bool):
     spelling = spellings(table_of_characters(b"<special>", b"a", b"ab"), (SPECIAL,))
     assert text_pays(np.array(row, np.int64), spelling) is pays

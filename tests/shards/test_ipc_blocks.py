@@ -86,6 +86,21 @@ def test_the_rows_are_those_of_whole_batches(
         assert [first for first, _ in found] == [sum(rows for _, rows in found[:at]) for at in range(len(found))]
 
 
+def test_batches_without_rows_are_passed_over(tmp_path: Path) -> None:
+    table = table_of(pa.list_(pa.int32()), nulls=True)
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        for rows in (0, 5, 0, 0, 7, 0):
+            (batch,) = table.slice(0, rows).combine_chunks().to_batches() or [
+                pa.RecordBatch.from_pylist([], table.schema)
+            ]
+            writer.write_batch(batch)
+    shard = open_shard(Shard("a.arrow", tmp_path / "a.arrow"))
+    assert isinstance(shard, IpcShard)
+    found, read = blocks(shard, table.column_names, 100)
+    assert found == [(0, 5), (5, 7)]
+    assert read.num_rows == 12
+
+
 def test_a_sliced_column_is_read_as_it_is(tmp_path: Path) -> None:
     table = table_of(pa.list_(pa.int32()), nulls=True)
     batch = table.combine_chunks().to_batches()[0].slice(13, 41)
