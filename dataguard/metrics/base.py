@@ -126,8 +126,7 @@ class Attention:
         """
         own = batch.column(self.column)
         if attention_of(batch, self.column) is not None:
-            mask, paired = batch.beside(self.column, ATTENTION_MASK)
-            return batch.once(("attended", self.column), lambda: frozen((mask != 0).astype(np.uint8))), paired
+            return batch.set_beside(self.column, ATTENTION_MASK)
         every = frozen(np.ones(batch.rows, np.bool_))
         if self.pad is None:
             return batch.once(("ones", self.column), lambda: frozen(np.ones(len(own.values), np.uint8))), every

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dataguard.metrics.base import Numbers, OfAttended, kernel
+from dataguard.metrics.laid_out import LEAST_IDS, ROOM, count_text, lay_out, spellings, text_pays, token_at
 from dataguard.metrics.tables import flags
 from dataguard.shards.batch import Batch, frozen
 from dataguard.vocabulary.characters import DIGIT, WHITE, code_point_classes
@@ -61,12 +62,10 @@ class Characters(OfAttended):
         column = batch.column(self.attention.column)
         attended, _ = self.attention.of(batch)
         numbers = np.zeros((len(self.gives), batch.rows), np.int64)
-        table = self.table
-        counted, summary = packed(table, self.special), summaries(table)
+        table, ids = self.table, (column.values, column.offsets, attended)
+        spelled = packed(table, self.special), summaries(table), spellings(table, self.special)
         bytes_of, special, classes = (table.data, table.offsets), flags(self.special), code_point_classes()
-        count_characters(
-            column.values, column.offsets, attended, special, counted, summary, *bytes_of, classes, numbers
-        )
+        count_characters(*ids, special, *spelled, *bytes_of, classes, numbers)
         return dict(zip(self.gives, numbers, strict=True))
 
 
@@ -145,17 +144,28 @@ def summarise(data, offsets, classes, summary):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_characters(values, offsets, attended, special, packed, summary, data, starts, classes, numbers):  # type: ignore[no-untyped-def]
+def count_characters(  # type: ignore[no-untyped-def]
+    values, offsets, attended, special, packed, summary, spelling, data, starts, classes, numbers
+):
     """Count each row's characters by class, and its longest run of digits.
 
-    packed, summary: see the functions of these names. data, starts: the bytes of each id. numbers, shape (7, R), int64, zeros,
-    as `Characters.gives`.
+    packed, summary, spelling: see `packed`, `summaries` and `spellings`. data, starts: the bytes of each id. numbers, shape
+    (7, R), int64, zeros, as `Characters.gives`.
 
     A stretch of AT_ONCE ids is plain where all are attended and known, none has a digit, and none is SLOW: then one short loop
-    does it. That is tried behind a stretch that would have been plain.
+    does it. That is tried behind a stretch that would have been plain. Where it pays the row is laid out as text instead.
     """
+    text = np.empty(0, np.uint8)
     for row in range(offsets.size - 1):
         own, seen = values[offsets[row] : offsets[row + 1]], attended[offsets[row] : offsets[row + 1]]
+        if own.size >= LEAST_IDS and text_pays(own, spelling):
+            if text.size < (own.size + 1) * ROOM:
+                text = np.empty((own.size + 1) * ROOM, np.uint8)
+            size = lay_out(own, seen, spelling, data, starts, text)
+            if size >= 0:
+                digits, byte = count_text(text, size, classes, numbers[:, row])
+                numbers[5, row], numbers[6, row] = digits, token_at(own, seen, spelling, starts, byte) if digits else -1
+                continue
         code, wanted, lowest, begun = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
         run, run_position, best, best_position = np.int64(0), np.int64(-1), np.int64(0), np.int64(-1)
         plain = True

@@ -120,16 +120,14 @@ class Documents:
         own = batch.column(self.attention.column)
         attended, paired = self.attention.of(batch)
         marks, by = attended.copy(), np.full(batch.rows, WHOLE, np.uint8)
-        if attention_of(batch, self.attention.column) is None:
-            mark_first(own.offsets, marks)
+        mark_first(own.offsets, marks)
+        role = attention_of(batch, self.attention.column)
+        if role is None or batch.column(role).is_binary:
             return Marked(frozen(marks), paired, frozen(by))
         mask, _ = batch.beside(self.attention.column, ATTENTION_MASK)
         segmented = np.zeros(batch.rows, np.bool_)
-        if len(mask) and mask.max() > 1:
-            places = np.flatnonzero(mask > 1)
-            segmented[np.searchsorted(own.offsets, places, side="right") - 1] = True
+        segmented[np.searchsorted(own.offsets, np.flatnonzero(mask > 1), side="right") - 1] = True
         by[segmented] = BY_MASK
-        mark_first(own.offsets, marks)
         mark_changes(mask, own.offsets, attended, np.flatnonzero(segmented & paired), marks)
         return Marked(frozen(marks), paired, frozen(by))
 

@@ -55,11 +55,14 @@ class MaskValues(Metric):
     def compute(self, batch: Batch) -> Numbers:
         mask = batch.rounded(self.mask)
         numbers = np.zeros((5, batch.rows), np.int64)
-        mask_values(mask.values, mask.offsets, batch.holds_floats(self.mask), numbers)
+        if mask.is_binary:
+            numbers[0] = numbers[2] = -1  # what the kernel says of such rows
+        else:
+            mask_values(mask.values, mask.offsets, batch.holds_floats(self.mask), numbers)
         inverted = np.zeros(batch.rows, np.bool_)
         if self.pad is not None and batch.has(self.column):
             ids = batch.column(self.column)
-            pads_alone(mask.values, mask.offsets, ids.values, ids.offsets, self.pad, inverted)
+            pads_alone(mask.set, mask.offsets, ids.values, ids.offsets, self.pad, inverted)
             inverted[ids.nulls != 0] = False  # a null stands there as 0, which may be the pad id
         return {
             "length": mask.lengths,
@@ -104,7 +107,10 @@ def mask_values(mask, offsets, fractions, numbers):  # type: ignore[no-untyped-d
 
 @kernel
 def pads_alone(mask, mask_offsets, ids, offsets, pad, inverted):  # type: ignore[no-untyped-def]
-    """Say of each row whether its mask attends to pads and hides everything else. inverted, shape (R,), bool."""
+    """Say of each row whether its mask, which is 0 where it hides, shows pads and hides everything else.
+
+    inverted, shape (R,), bool.
+    """
     for row in range(offsets.size - 1):
         start, mask_start = offsets[row], mask_offsets[row]
         length = offsets[row + 1] - start

@@ -19,7 +19,7 @@ from dataguard.expectations.context import ShardFacts
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
 from dataguard.run.dataset import Dataset, source_of_rows
-from dataguard.run.digests import digest_of, digest_of_stretch
+from dataguard.run.digests import content_of_stretch, digest_of
 from dataguard.run.plan import Plan
 from dataguard.run.record import RecordedShard
 from dataguard.run.request import Request
@@ -29,6 +29,8 @@ from dataguard.run.stored import Stored
 from dataguard.run.table import RunTable
 from dataguard.run.warm import is_seen, warm
 from dataguard.shards.files import FileState
+from dataguard.shards.ipc_blocks import stretches_of
+from dataguard.shards.pieces import Stretch
 
 
 def fill(
@@ -72,25 +74,26 @@ class _Known:
         path, state: Of the file; None where only a record of an earlier run is at hand, which has the digest.
         digest: Of the content, where it is known.
         seen_ns: When the state of the file was taken.
+        parts: The stretch of the file that goes with each unit.
     """
 
     path: Path | None
     state: FileState | None
     digest: str | None
     seen_ns: int
-    units: int
-    stretches: dict[int, bytes] = field(default_factory=dict)
+    parts: Sequence[Stretch] = ()
+    totals: dict[int, int] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """What its numbers are stored under: the digest, or what stands for it until all of the file has been read."""
         return self.digest or f"unread {self.state}"
 
-    def stretch(self, number: int) -> tuple[Path, FileState, int, int] | None:
+    def stretch(self, number: int) -> tuple[Path, FileState, int, Stretch] | None:
         """Return the stretch of the file whose digest is wanted with a unit; None where the file's is known."""
         if self.digest is not None or self.path is None or self.state is None:
             return None
-        return self.path, self.state, number, self.units
+        return self.path, self.state, number, self.parts[number]
 
 
 @dataclass(frozen=True)
@@ -135,9 +138,10 @@ class _Ready:
         return self.is_whole or not self.is_read
 
 
-def _digest_or_none(stretch: tuple[Path, FileState, int, int]) -> bytes | None:
+def _content_or_none(asked: tuple[Path, FileState, int, Stretch]) -> int | None:
+    path, state, _, stretch = asked
     try:
-        return digest_of_stretch(*stretch)
+        return content_of_stretch(path, state, stretch)
     except ShardFault:
         return None
 
@@ -243,11 +247,12 @@ class _Filling:
             opened = self._dataset.opened[place]
             if isinstance(opened, RecordedShard):
                 if opened.digest is not None:
-                    self._known[place] = _Known(None, None, opened.digest, 0, len(opened.units))
+                    self._known[place] = _Known(None, None, opened.digest, 0)
                 continue
             state, path = getattr(opened, "state", None), getattr(opened, "path", None)
             if self._store is not None and opened is not None and state is not None and path is not None:
-                self._known[place] = _Known(path, state, None, self._dataset.opened_ns, len(opened.units))
+                parts = stretches_of(opened, state)
+                self._known[place] = _Known(path, state, None, self._dataset.opened_ns, parts)
                 files.append(self._known[place])
         with self._trouble():
             if self._store is not None:
@@ -270,13 +275,12 @@ class _Filling:
                 if known.digest is None and known.state.size in sizes:
                     to_read.append((known, known.state))
         stretches = [
-            stretch for known, _ in to_read for number in range(known.units) if (stretch := known.stretch(number))
+            stretch for known, _ in to_read for number in range(len(known.parts)) if (stretch := known.stretch(number))
         ]
-        with closing(threads.run(_digest_or_none, stretches, self._request.jobs)) as digested:
+        with closing(threads.run(_content_or_none, stretches, self._request.jobs)) as digested:
             for known, state in to_read:
-                parts = list(islice(digested, known.units))
-                whole = [part for part in parts if part is not None]
-                if len(whole) == known.units:  # else its fault is told when the unit is read
+                whole = [total for total in islice(digested, len(known.parts)) if total is not None]
+                if len(whole) == len(known.parts):  # else its fault is told when the unit is read
                     known.digest = digest_of(whole, state)
                     store.remember(state, known.digest, known.seen_ns)
 
@@ -334,10 +338,10 @@ class _Filling:
             if known is None:
                 continue
             if digest is not None and piece.stretch is not None:
-                known.stretches[piece.stretch[2]] = digest
-            if known.digest is None and known.state is not None and len(known.stretches) == known.units:
+                known.totals[piece.stretch[2]] = digest
+            if known.digest is None and known.state is not None and len(known.totals) == len(known.parts):
                 settled.append((known.key, known))
-                known.digest = digest_of([known.stretches[number] for number in range(known.units)], known.state)
+                known.digest = digest_of(known.totals.values(), known.state)
         units = [(self._unit_key(piece), piece.unit.rows) for piece in scanned.pieces]
         with self._trouble():
             if self._store is None or not (settled or scanned.fresh):

@@ -20,12 +20,15 @@ import xxhash
 
 from dataguard.errors import ShardFault
 from dataguard.metrics.base import Metric
-from dataguard.run.digests import code_digest, digest_of_stretch
+from dataguard.run.digests import Content, code_digest, content_of_stretch
 from dataguard.run.stored import Columns, Stored, behind_each_other, loaded
 from dataguard.run.timings import Stopwatch
 from dataguard.shards.batch import Batch
 from dataguard.shards.files import FileState
+from dataguard.shards.ipc import IpcShard
+from dataguard.shards.ipc_blocks import read_blocks
 from dataguard.shards.model import OpenShard, Unit
+from dataguard.shards.pieces import Stretch
 
 BLOCK_TOKENS = 1 << 19
 """Tokens that kernels see at once: few enough to stay in a core's cache from one kernel to the next."""
@@ -51,7 +54,7 @@ class Piece:
         unit: A range of its batches.
         source: The source of all its rows, where no column says it; None for none.
         stored: Where numbers of an earlier run lie.
-        stretch: Path, state, number and count of the stretch of the file to take the digest of; None for none.
+        stretch: The stretch of the file to take the digest of, with its path, state and number; None for none.
     """
 
     shard: int
@@ -59,7 +62,7 @@ class Piece:
     unit: Unit
     source: str | None = None
     stored: Sequence[Stored] = ()
-    stretch: tuple[Path, FileState, int, int] | None = None
+    stretch: tuple[Path, FileState, int, Stretch] | None = None
 
 
 @dataclass(frozen=True)
@@ -117,14 +120,14 @@ class Scanned:
         frames: The numbers of each metric, and the sources, by key (`Task.keys`): all rows of the first piece, then all of
             the next one.
         fresh: The keys whose numbers were computed now.
-        digests: Of the stretch of each piece's file that was asked for.
+        digests: Of the stretch of each piece's file that was asked for (`Content.total`).
     """
 
     task: Task
     pieces: Sequence[Piece]
     frames: Mapping[str, Columns] = field(default_factory=dict)
     fresh: Collection[str] = ()
-    digests: Sequence[bytes | None] = ()
+    digests: Sequence[int | None] = ()
     fault: ShardFault | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -176,20 +179,23 @@ def _alone(task: Task, piece: Piece) -> Scanned:
         frames = loaded([piece.stored]) or {}
     missing = {key: metric for key, metric in task.keys.items() if key not in frames}
     try:
+        digest = None
         if missing:
-            frames.update(_computed(task, piece, missing))
-        digest = _digest(task, piece)
+            numbers, digest = _computed(task, piece, missing)
+            frames.update(numbers)
+        digest = _digest(task, piece) if digest is None else digest
     except ShardFault as fault:
         return Scanned(task, [piece], fault=fault)
     return Scanned(task, [piece], frames, frozenset(missing), [digest])
 
 
-def _digest(task: Task, piece: Piece) -> bytes | None:
+def _digest(task: Task, piece: Piece) -> int | None:
     """Return the digest that is wanted with a piece."""
     if piece.stretch is None:
         return None
+    path, state, _, stretch = piece.stretch
     with task.watch("digest"):
-        return digest_of_stretch(*piece.stretch)
+        return content_of_stretch(path, state, stretch)
 
 
 def _together(task: Task) -> list[Scanned]:
@@ -207,12 +213,13 @@ def _together(task: Task) -> list[Scanned]:
     columns = _columns(task, missing)
     sound: list[Piece] = []
     faulty: list[Scanned] = []
-    digests: list[bytes | None] = []
+    digests: list[int | None] = []
     joined = _Joining(task, missing)
     for piece in task.pieces:
         try:
             with task.watch("read"):
-                own = list(_batches(piece, columns, MOST_JOINED)) if missing else []
+                read = piece.opened.read(piece.unit, columns)
+                own = list(_demanded(read, piece.unit, MOST_JOINED)) if missing else []
             digests.append(_digest(task, piece))
         except ShardFault as fault:
             faulty.append(Scanned(task, [piece], fault=fault))
@@ -262,11 +269,13 @@ class _Joining:
         self._waiting, self._size = [], 0
 
 
-def _batches(piece: Piece, columns: Sequence[str], most: int | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a piece.
+def _demanded(
+    batches: Iterable[tuple[int, pa.RecordBatch]], unit: Unit, most: int | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a unit.
 
     Args:
-        columns: Names of those that are read.
+        batches: As they are read.
         most: Bytes that they may have together; None for any number.
 
     Raises:
@@ -274,15 +283,13 @@ def _batches(piece: Piece, columns: Sequence[str], most: int | None = None) -> I
         _Apart: They have more bytes than `most`.
     """
     rows = size = 0
-    for first, batch in piece.opened.read(piece.unit, columns):
-        _demand(
-            first == piece.unit.first_row + rows, f"row {piece.unit.first_row + rows:,} was expected, {first:,} came"
-        )
+    for first, batch in batches:
+        _demand(first == unit.first_row + rows, f"row {unit.first_row + rows:,} was expected, {first:,} came")
         rows, size = rows + batch.num_rows, size + batch.nbytes
         if most is not None and size > most:
             raise _Apart
         yield batch
-    _demand(rows == piece.unit.rows, f"{piece.unit.rows:,} rows were announced, {rows:,} were read")
+    _demand(rows == unit.rows, f"{unit.rows:,} rows were announced, {rows:,} were read")
 
 
 def _joined(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
@@ -298,10 +305,19 @@ def _joined(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
     return [pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))]
 
 
-def _computed(task: Task, piece: Piece, wanted: Mapping[str, Metric | None]) -> dict[str, Columns]:
-    """Read a piece once, and compute what is wanted of every row."""
-    batches = task.watch.each("read", _batches(piece, _columns(task, wanted)))
-    return _numbers_of(task, batches, wanted)
+def _computed(task: Task, piece: Piece, wanted: Mapping[str, Metric | None]) -> tuple[dict[str, Columns], int | None]:
+    """Read a piece once, and compute what is wanted of every row; return that, and the digest where it came with it."""
+    columns, content = _columns(task, wanted), Content()
+    if isinstance(piece.opened, IpcShard):
+        digested = piece.stretch and (piece.stretch[-1], content.take)
+        read = read_blocks(piece.opened, piece.unit, columns, BLOCK_TOKENS, digested)
+    else:
+        digested, read = None, piece.opened.read(piece.unit, columns)
+    numbers = _numbers_of(task, task.watch.each("read", _demanded(read, piece.unit)), wanted)
+    if digested is None:
+        return numbers, None
+    task.watch.add({"read": -content.seconds, "digest": content.seconds})  # the one was counted with the other
+    return numbers, content.total
 
 
 def _numbers_of(
@@ -383,4 +399,5 @@ class _Gathered:
         parts = self._parts.pop((key, name), [])
         if not parts or isinstance(parts[0], pl.Series):
             return pl.concat([pl.Series(name, [], dtype=kind), *(part.alias(name) for part in parts)])  # type: ignore[union-attr]
-        return pl.Series(name, np.concatenate(parts)).cast(kind)
+        column = pl.Series(name, parts[0] if len(parts) == 1 else np.concatenate(parts))
+        return column if column.dtype == kind else column.cast(kind)

@@ -43,7 +43,7 @@ MOST_BYTES = 10 << 30
 PATIENCE = 30.0
 """Seconds to wait for another run that writes into the same store."""
 
-_VERSION = 3
+_VERSION = 4
 _TABLES = (
     """create table shard (id integer primary key, digest text not null, device int, inode int, size int,
         mtime_ns int, ctime_ns int, seen_ns int)""",

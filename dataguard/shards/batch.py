@@ -5,8 +5,9 @@ Only proven batches may come here (`RecordBatch.validate(full=True)`): nothing b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,20 +43,36 @@ class ListColumn:
     """Rows of whole numbers.
 
     Args:
-        values: Every row's values, joined. Shape (V,), int32, or int64 where the column's type needs it; uint64 values
-            past the end of int64 stand there as its largest number. An element that is null is 0.
+        stored: Every row's values, joined, in the fewest bytes that they were found in; uint64 values past the end of int64
+            stand there as its largest number, truth values as uint8. An element that is null is 0. Shape (V,).
         offsets: Row r owns values[offsets[r]:offsets[r + 1]]. Shape (R + 1,), int64, from 0. A null row owns nothing.
         nulls: 0, NULL_ROW or NULL_ELEMENT (the row is there, an element is null). Shape (R,), uint8.
     """
 
-    values: Values
+    stored: npt.NDArray[Any]
     offsets: Offsets
     nulls: npt.NDArray[np.uint8]
 
-    @property
+    @cached_property
+    def values(self) -> Values:
+        """Every row's values, joined. Shape (V,), int32, or int64 where the column's type needs it."""
+        wide = self.stored.dtype.itemsize == 8 or self.stored.dtype == np.uint32
+        return frozen(self.stored.astype(np.int64 if wide else np.int32, copy=False))
+
+    @cached_property
+    def set(self) -> npt.NDArray[np.uint8]:
+        """1 where a value is not 0, else 0. Shape (V,), uint8."""
+        return frozen((self.stored != 0).view(np.uint8))
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether every value is 0 or 1."""
+        return not self.stored.size or bool(self.stored.max() <= 1 and self.stored.min() >= 0)
+
+    @cached_property
     def lengths(self) -> Offsets:
         """Values in each row. Shape (R,), int64."""
-        return np.diff(self.offsets)
+        return frozen(np.diff(self.offsets))
 
 
 def list_column(array: pa.Array, *, floats: bool = False) -> ListColumn:
@@ -119,8 +136,8 @@ def _flat_views(array: pa.Array, lengths: Offsets) -> pa.Array:
     return array.values.take(pa.array(np.repeat(starts - before, lengths) + np.arange(total)))
 
 
-def _numbers(flat: pa.Array) -> Values:
-    """Return the values as int32 or int64, whatever holds all values of the column's type."""
+def _numbers(flat: pa.Array) -> npt.NDArray[Any]:
+    """Return the values as `ListColumn.stored` has them."""
     kind = flat.type
     if pa.types.is_null(kind):
         return np.zeros(len(flat), np.int32)
@@ -129,13 +146,10 @@ def _numbers(flat: pa.Array) -> Values:
     if not pa.types.is_integer(kind):
         raise ShardFault("unsupported_layout", f"lists of {kind} hold no whole numbers")
     numbers: npt.NDArray[Any] = (flat.fill_null(pa.scalar(0, kind)) if flat.null_count else flat).to_numpy()
-    if numbers.dtype == np.uint64:
-        numbers = np.minimum(numbers, np.uint64(_INT64_MAX))
-    wide = numbers.dtype.itemsize == 8 or numbers.dtype == np.uint32
-    return numbers.astype(np.int64, copy=False) if wide else numbers.astype(np.int32, copy=False)
+    return np.minimum(numbers, np.uint64(_INT64_MAX)) if numbers.dtype == np.uint64 else numbers
 
 
-def _rounded(flat: pa.Array) -> Values:
+def _rounded(flat: pa.Array) -> npt.NDArray[np.int32]:
     """Return floats as `list_column` takes them."""
     numbers = (flat.fill_null(0) if flat.null_count else flat).to_numpy().astype(np.float64)
     clipped = np.clip(numbers, np.iinfo(np.int32).min, NOT_WHOLE - 1)
@@ -269,11 +283,25 @@ class Batch:
         return self.once(("beside", column, role), lambda: self._beside(column, role))
 
     def _beside(self, column: str, role: str) -> tuple[Values, npt.NDArray[np.bool_]]:
-        own, other = self.column(column), self.column(companion(column, role))
-        paired = frozen((own.lengths == other.lengths) & (own.nulls == 0) & (other.nulls == 0))
+        own, other, paired = self._pair(column, role)
         if np.array_equal(own.offsets, other.offsets):
             return other.values, paired
         return _laid_out(own.offsets, other, paired), paired
+
+    def set_beside(self, column: str, role: str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+        """Return the same with 1 for every value that is not 0. Shape (V,), uint8."""
+        return self.once(("set beside", column, role), lambda: self._set_beside(column, role))
+
+    def _set_beside(self, column: str, role: str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+        own, other, paired = self._pair(column, role)
+        if np.array_equal(own.offsets, other.offsets):
+            return other.set, paired
+        return frozen((self.beside(column, role)[0] != 0).view(np.uint8)), paired
+
+    def _pair(self, column: str, role: str) -> tuple[ListColumn, ListColumn, npt.NDArray[np.bool_]]:
+        """Return a column, its companion, and which rows pair."""
+        own, other = self.column(column), self.column(companion(column, role))
+        return own, other, frozen((own.lengths == other.lengths) & (own.nulls == 0) & (other.nulls == 0))
 
     def once(self, key: tuple[str, ...], derive: Callable[[], Derived]) -> Derived:
         """Return what `derive` gives, derived at the first asking and kept for the metrics that ask again."""
@@ -285,26 +313,38 @@ class Batch:
     def blocks(self, tokens_by: str | None, most: int) -> Iterator[tuple[int, Batch]]:
         """Cut into runs of rows that hold about `most` tokens of a column, so that kernels stay in cache.
 
-        A run has at most a quarter as many rows, so that the numbers of very short rows stay in bounds too.
-
         Yields:
             Number of the run's first row in this batch, and the run.
         """
         if tokens_by is None or not self.has(tokens_by) or not is_list(self._arrays[tokens_by].type):
             yield 0, self
             return
-        ends = np.cumsum(_lengths(self._arrays[tokens_by]))
-        start = 0
-        while start < self.rows:
-            before = ends[start - 1] if start else 0
-            stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
-            stop = min(stop, start + max(1, most // 4), self.rows)
+        for start, stop in cuts([np.cumsum(_lengths(self._arrays[tokens_by]))], self.rows, most):
             if start == 0 and stop == self.rows:
                 yield 0, self
             else:
                 cut = {role: array.slice(start, stop - start) for role, array in self._arrays.items()}
                 yield start, Batch(cut, stop - start)
-            start = stop
+
+
+def cuts(ends: Sequence[Offsets], rows: int, most: int) -> Iterator[tuple[int, int]]:
+    """Yield runs of rows, as (first, last + 1), that hold at most `most` values of each column, or are one row.
+
+    A run has at most a quarter as many rows, so that the numbers of very short rows stay in bounds too.
+
+    Args:
+        ends: Where each row's values end in each column, counted from the first row's. Shape (R,).
+        rows: How many there are.
+    """
+    start = 0
+    while start < rows:
+        stop = min(rows, start + max(1, most // 4))
+        for each in ends:
+            before = each[start - 1] if start else 0
+            stop = min(stop, int(np.searchsorted(each, before + most, side="right")))
+        stop = max(stop, start + 1)
+        yield start, stop
+        start = stop
 
 
 def _laid_out(offsets: Offsets, other: ListColumn, paired: npt.NDArray[np.bool_]) -> Values:

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ import dataguard
 from dataguard.metrics import ids, lengths
 from dataguard.result import Result
 from dataguard.run import store as module
-from dataguard.run.digests import digest_of, digest_of_stretch
+from dataguard.run.digests import content_of_stretch, digest_of
 from dataguard.run.store import MetricStore, UnitKey
 from dataguard.run.stored import loaded
 from dataguard.shards import proof
 from dataguard.shards.files import FileState, ShardFile
 from dataguard.shards.model import Shard
 from dataguard.shards.opening import open_shard
+from dataguard.shards.pieces import PIECE, Stretch, pieces_of
 
 RANGE = {"type": "expect_token_ids_to_be_in_vocabulary", "kwargs": {"limit": 100}}
 LENGTH = {"type": "expect_sequence_lengths_to_be_between", "kwargs": {"max_length": 3}}
@@ -258,24 +260,48 @@ def state_of(path: Path) -> FileState:
         return file.state
 
 
-def test_stretches_cover_every_byte_once(tmp_path: Path) -> None:
+def digest(path: Path, *bounds: int) -> str:
+    """Return the digest of a file that is divided into stretches at some pieces."""
+    state = state_of(path)
+    parts = pairwise([0, *bounds, pieces_of(state)])
+    return digest_of([content_of_stretch(path, state, Stretch(*part)) for part in parts], state)
+
+
+def test_every_byte_changes_the_digest_and_how_a_file_is_divided_does_not(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    path.write_bytes(os.urandom(1000))
+    content = bytearray(os.urandom(3 * PIECE + 1000))
+    path.write_bytes(content)
+    before = digest(path)
+    assert digest(path, 1) == digest(path, 2, 2, 3) == digest(path, 0, 4) == before
+    for place in (0, PIECE - 1, PIECE, 2 * PIECE + 5, 3 * PIECE + 999):
+        content[place] ^= 1
+        path.write_bytes(content)
+        assert digest(path) != before
+        content[place] ^= 1
+    path.write_bytes(content)
+    assert digest(path, 2) == before
 
-    def digest(count: int) -> str:
-        state = state_of(path)
-        return digest_of([digest_of_stretch(path, state, number, count) for number in range(count)], state)
 
-    for count in (1, 3, 7):
-        before = digest(count)
-        for place in (0, 333, 334, 999):
-            content = bytearray(path.read_bytes())
-            content[place] ^= 1
-            path.write_bytes(content)
-            assert digest(count) != before
-            content[place] ^= 1
-            path.write_bytes(content)
-        assert digest(count) == before
+def test_pieces_that_change_places_change_the_digest(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    one, other = os.urandom(PIECE), os.urandom(PIECE)
+    digests = set()
+    for pieces in ((one, other), (other, one), (one, one), (one, other, bytes(PIECE)), (one, other, b"\0"), (one,), ()):
+        path.write_bytes(b"".join(pieces))
+        digests.add(digest(path))
+    assert len(digests) == 7
+
+
+@pytest.mark.parametrize("columns", [{}, {"input_ids": "labels"}])
+def test_the_digest_is_the_same_whatever_is_read_beside_it(columns: dict[str, str], tmp_path: Path) -> None:
+    rows = [[place] * 3000 for place in range(600)]
+    table = pa.table({"input_ids": pa.array(rows, pa.list_(pa.int32())), "labels": rows, "source": ["web"] * 600})
+    data = tmp_path / "a.arrow"
+    with pa.OSFile(str(data), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=250)
+    judge(data, tmp_path / "store", columns=columns, out=tmp_path / "out")
+    (taken,) = pl.read_parquet(tmp_path / "out" / "shards.parquet")["digest"].to_list()
+    assert taken == digest(data)
 
 
 def columns(*numbers: int) -> dict[str, dict[str, pl.Series]]:
