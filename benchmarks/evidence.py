@@ -14,7 +14,7 @@ import argparse
 import gzip
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -99,6 +99,44 @@ def measured(corpora: Iterable[Path], tokenizers: Sequence[Path], most: int | No
         print(name, file=sys.stderr)
 
 
+PIECE = 200
+"""Characters of the pieces that are read wrongly."""
+
+
+def browsers(raw: bytes) -> str:
+    """Return what browsers read: CP1252, and Latin-1 where it has nothing."""
+    return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in raw)
+
+
+READINGS: Mapping[str, Callable[[str], str]] = {
+    "Latin-1": lambda text: text.encode().decode("latin-1"),
+    "CP1252, as browsers": lambda text: browsers(text.encode()),
+    "CP1252, replaced": lambda text: text.encode().decode("cp1252", "replace"),
+    "twice": lambda text: browsers(browsers(text.encode()).encode()),
+}
+
+
+def misread(corpora: Iterable[Path], most: int) -> Iterator[str]:
+    """Yield a table: how many pieces of text are found to be mojibake once they are read wrongly."""
+    import dataguard
+
+    yield "| corpus | pieces | as they are | " + " | ".join(READINGS) + " |"
+    yield "|---|" + "---:|" * (2 + len(READINGS))
+    suite = {"name": "misread", "expectations": [{"type": "expect_no_mojibake"}]}
+    for corpus in corpora:
+        starts = [(text, place) for text in texts_of(corpus, None) for place in range(0, min(len(text), most), PIECE)]
+        parts = [part for text, place in starts if not (part := text[place : place + PIECE]).isascii()]
+        parts = [part for part in parts if "\ufffd" not in part]
+        counts: list[int] = []
+        for read in (str, *READINGS.values()) if parts else ():
+            ids = pa.array([[1]] * len(parts), pa.list_(pa.int32()))
+            table = pa.table({"input_ids": ids, "text": [read(part) for part in parts]})
+            counts.append(dataguard.validate(table, suite=suite).results[0].unexpected_count or 0)
+        if parts:
+            cells = " | ".join(f"{count:,}" for count in counts)
+            yield f"| {corpus.name.removesuffix('.jsonl.gz')} | {len(parts):,} | {cells} |"
+
+
 def share(lines: Iterable[Line]) -> str:
     """Return the flagged share of some lines in percent; nothing where nothing is flagged."""
     flagged, rows = map(sum, zip(*((line.flagged, line.rows) for line in lines), strict=True))
@@ -140,9 +178,10 @@ def main() -> None:
     """Measure, and print the lines as CSV, or write the tables."""
     parser = argparse.ArgumentParser(description="how often expectations flag real text")
     parser.add_argument("--text", type=Path, required=True)
-    parser.add_argument("--tokenizers", type=Path, required=True)
+    parser.add_argument("--tokenizers", type=Path, default=Path("fixtures/tokenizers"))
     parser.add_argument("--documents", type=int, help="at most so many documents of each corpus")
     parser.add_argument("--only", nargs="*", help="names of corpora")
+    parser.add_argument("--misread", type=int, metavar="N", help="read the first N characters of each document wrongly")
     parser.add_argument("--write", type=Path, help="the file to put the tables into")
     given = parser.parse_args()
     corpora = [
@@ -150,6 +189,9 @@ def main() -> None:
         for each in sorted(given.text.glob("*.jsonl.gz"))
         if not given.only or each.name.split(".")[0] in given.only
     ]
+    if given.misread:
+        print("\n".join(misread(corpora, given.misread)))
+        return
     tokenizers = sorted(each.parent for each in given.tokenizers.glob("*/tokenizer.json"))
     lines = list(measured(corpora, tokenizers, given.documents))
     print("corpus,tokenizer,layout,expectation,rows,flagged")

@@ -1,4 +1,4 @@
-"""The text of rows as UTF-8 bytes: the `text` column where a shard has one, else what the row's content ids spell together.
+"""The text of rows as UTF-8 bytes: the `text` column where a row has one, else what its content ids spell together.
 
 The bytes of a row's ids are joined before anything looks at them, so that a character that crosses ids is one character. They
 come in pieces of bounded size: a row of ten million tokens takes no more memory than a short one. Where ids that are no text
@@ -9,7 +9,7 @@ there. The text begins and ends with content: what parts nothing leaves no BREAK
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, NamedTuple, Protocol
@@ -75,9 +75,9 @@ class Text(Protocol):
 
 @dataclass(frozen=True)
 class OfText(OfAttended):
-    """A metric of a row's text. `present` is false where the column is there, and null in this row: all else is 0 then.
+    """A metric of a row's text; `present` is false where the column is null, and nothing is known of the ids.
 
-    Positions are places of tokens where ids were joined, and of characters where there is a column.
+    Positions are places of tokens where ids were joined, and of characters where the column has a text.
     """
 
     positions: ClassVar[tuple[str, ...]] = ()
@@ -101,23 +101,29 @@ class OfText(OfAttended):
         return super().can_compute(types) and (self.table is not None or is_text(types.get(self.text_role)))
 
     def compute(self, batch: Batch) -> Numbers:
-        role = self.text_role
-        text: Text
-        if batch.has(role) and is_text(batch.array(role).type):
-            column = batch.once(("text", role), lambda: text_column(batch.array(role)))
-            text, of_rows, present = _Given(column), column.of_rows, column.present
-        else:
-            text, of_rows, present = self._joined(batch), None, frozen(np.ones(batch.rows, np.bool_))
         names = [name for name in self.gives if name != "present"]
-        numbers = np.zeros((len(names), text.rows), np.int64)
-        for name in self.positions:
-            numbers[names.index(name)] = -1
-        self.count(text.pieces(), numbers, spaced=text.spaced)
-        for name in self.positions:
-            numbers[names.index(name)] = text.positions(frozen(numbers[names.index(name)]))
-        if of_rows is not None:
-            numbers = numbers[:, of_rows]
+        present = np.ones(batch.rows, np.bool_)
+        if batch.has(self.text_role) and is_text(batch.array(self.text_role).type):
+            column = batch.once(("text", self.text_role), lambda: text_column(batch.array(self.text_role)))
+            numbers = self._numbers(_Given(column), names)
+            numbers = numbers if column.of_rows is None else numbers[:, column.of_rows]
+            if self.table is None:
+                present = column.present
+            elif not column.present.all():
+                numbers = np.where(column.present, numbers, self._numbers(self._joined(batch), names))
+        else:
+            numbers = self._numbers(self._joined(batch), names)
         return {"present": present, **dict(zip(names, numbers, strict=True))}
+
+    def _numbers(self, text: Text, names: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Return the numbers of each text. Shape (n, T), int64."""
+        numbers = np.zeros((len(names), text.rows), np.int64)
+        places = [names.index(name) for name in self.positions]
+        numbers[places] = -1
+        self.count(text.pieces(), numbers, spaced=text.spaced)
+        for place in places:
+            numbers[place] = text.positions(frozen(numbers[place]))
+        return numbers
 
     def _joined(self, batch: Batch) -> Text:
         assert self.table is not None  # else it could not be computed

@@ -218,8 +218,9 @@ def _together(task: Task) -> list[Scanned]:
     for piece in task.pieces:
         try:
             with task.watch("read"):
-                read = piece.opened.read(piece.unit, columns)
-                own = list(_demanded(read, piece.unit, MOST_JOINED)) if missing else []
+                own = (
+                    list(_demanded(piece.opened.read(piece.unit, columns), piece.unit, MOST_JOINED)) if missing else []
+                )
             digests.append(_digest(task, piece))
         except ShardFault as fault:
             faulty.append(Scanned(task, [piece], fault=fault))

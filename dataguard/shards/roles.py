@@ -97,14 +97,11 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def is_text(kind: pa.DataType | None) -> bool:
-    """Whether a column has one text a row, in any of Arrow's layouts, or nothing but nulls."""
+    """Whether a column has one text a row, in any of Arrow's layouts."""
     if kind is not None and pa.types.is_dictionary(kind):
         kind = kind.value_type
     return kind is not None and bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-        or pa.types.is_null(kind)
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
 
 

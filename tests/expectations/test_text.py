@@ -43,6 +43,13 @@ def test_null_texts_and_null_empty_or_unpaired_rows_are_missing(name: str):
 
 
 @each_type
+def test_a_row_without_text_is_read_from_its_ids(name: str):
+    rows = {"input_ids": [ids_of(BAD), ids_of("good"), ids_of(BAD)], "text": ["good", None, None]}
+    result = judged(name, rows, tokenizer=byte_tokenizer())
+    assert ([row for row, _ in found(result)], result.missing_count) == ([2], 0)
+
+
+@each_type
 def test_rows_of_ids_that_are_null_empty_or_special_are_missing(name: str):
     rows = {"input_ids": [None, [], [1, 2], ids_of("  "), ids_of(BAD)]}
     result = judged(name, rows, tokenizer=byte_tokenizer())
@@ -50,7 +57,7 @@ def test_rows_of_ids_that_are_null_empty_or_special_are_missing(name: str):
 
 
 @each_type
-@pytest.mark.parametrize("kind", [pa.int64(), pa.list_(pa.string())])
+@pytest.mark.parametrize("kind", [pa.int64(), pa.list_(pa.string()), pa.null()])
 def test_a_column_called_text_that_holds_none_is_left_alone(name: str, kind: pa.DataType):
     rows = {"input_ids": [ids_of(BAD)], "text": pa.nulls(1, kind)}
     assert [row for row, _ in found(judged(name, rows, tokenizer=byte_tokenizer()))] == [0]

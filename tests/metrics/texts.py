@@ -67,4 +67,4 @@ def small_pieces(size: int) -> Iterator[None]:
 
 
 PIECES = st.sampled_from([17, 23, 64, 1 << 20])
-"""Buffers that hold a byte, seven, some characters, or all."""
+"""Buffers that hold a few characters, some, or all."""

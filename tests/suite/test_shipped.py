@@ -12,6 +12,12 @@ NAMES = ("packed", "preference", "pretrain", "sft")
 SINGLE = ("packed", "pretrain", "sft")
 """Those that judge one token column."""
 SIDES = ("chosen", "rejected")
+DIRTY = (
+    "rows_not_to_be_periodic",
+    "rows_not_to_be_repetitive",
+    "symbol_fraction_to_be_below",
+    "digit_runs_to_be_below",
+)
 
 
 def of_type(suite: Suite, type: str) -> list[dict[str, object]]:
@@ -60,12 +66,11 @@ class TestEach:
     def test_max_length_alone_is_skipped_without_it(self, name: str) -> None:
         suite = load_suite(name)
         skipped = {each.expectation.type() for each in suite.expectations if "max_length" in each.when}
-        assert skipped == {"expect_sequence_lengths_to_be_between"} | (
-            {"expect_dtypes_to_fit"} if name == "packed" else set()
-        )
+        packed = {"expect_dtypes_to_fit", "expect_packing_efficiency_to_be_above"} if name == "packed" else set()
+        assert skipped == {"expect_sequence_lengths_to_be_between"} | packed
 
     def test_dirty_samples_tolerate_one_row_in_a_thousand(self, name: str) -> None:
-        for kind in ("rows_not_to_be_periodic", "symbol_fraction_to_be_below", "digit_runs_to_be_below"):
+        for kind in DIRTY:
             (only,) = of_type(load_suite(name), kind)
             assert only["mostly"] == 0.999
             assert only["when"] == (() if kind == "rows_not_to_be_periodic" else ("characters",))
@@ -82,20 +87,19 @@ def test_sft_asks_for_labels_and_pretrain_does_not() -> None:
 
 def test_preference_judges_both_sides_alike_but_for_dirty_samples() -> None:
     suite = load_suite("preference")
-    dirty = ("rows_not_to_be_periodic", "symbol_fraction_to_be_below", "digit_runs_to_be_below")
     chosen, rejected = (
         [
             (each.expectation.type(), str(each.kwargs).replace(side, "SIDE"), str(each.when).replace(side, "SIDE"))
             for each in suite.expectations
             if str(each.kwargs.get("column", "")).startswith(side)
             and "columns" not in each.kwargs
-            and not each.expectation.type().endswith(dirty)
+            and not each.expectation.type().endswith(DIRTY)
         ]
         for side in SIDES
     )
     assert chosen == rejected
     assert len(chosen) >= 15
-    for kind in dirty:
+    for kind in DIRTY:
         assert [each["column"] for each in of_type(suite, kind)] == ["chosen_input_ids"]
 
 
@@ -106,10 +110,15 @@ def test_preference_holds_what_pretrain_says_of_a_row_alone() -> None:
         "expect_row_token_share_to_be_below",
         "expect_truncation_to_be_consistent_across_sources",
     }
-    assert types["sft"] <= types["pretrain"]
+    assert types["sft"] - types["pretrain"] == {
+        "expect_labels_to_cover_spans",
+        "expect_prompt_to_be_ignored_in_labels",
+        "expect_prompt_to_be_prefix",
+    }
     assert types["packed"] - types["pretrain"] == {
         "expect_document_boundaries_to_be_consistent",
         "expect_labels_not_to_cross_documents",
+        "expect_packing_efficiency_to_be_above",
         "expect_position_ids_to_be_consistent",
     }
 
