@@ -31,6 +31,7 @@ from dataguard.run.writing import writing
 from dataguard.shards.form import form_of
 from dataguard.shards.model import Shard
 from dataguard.shards.names import CLEAN_MARK
+from dataguard.shards.nbytes import nbytes_of
 from dataguard.version import __version__
 
 MOST_AT_ONCE = 4
@@ -156,7 +157,7 @@ class _Copying:
                     if self.stopped.is_set():
                         raise Stopped
                     copy.write(batch, ends_group=ends)
-                    rows, size = rows + batch.num_rows, size + batch.nbytes
+                    rows, size = rows + batch.num_rows, size + nbytes_of(batch)
                 copy.end()
         except ShardFault as fault:
             raise not_copied("the clean copy", kept.shard.name, fault) from fault

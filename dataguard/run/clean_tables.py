@@ -16,6 +16,7 @@ from dataguard.run.remaining import Kept, with_fingerprint
 from dataguard.run.storable import storable, storable_field
 from dataguard.run.writing import writing
 from dataguard.shards.hf import DATASET_DICT
+from dataguard.shards.nbytes import nbytes_of
 
 _FOLDER_NAME = re.compile(r"\w[\w.-]*")
 
@@ -56,7 +57,7 @@ def _write(place: Path, table: Kept, fingerprint: str | None) -> Copied:
         for batch, _ in table.batches():
             for piece in _pieces(batch, schema):
                 folder.write(piece)
-                rows, size = rows + piece.num_rows, size + piece.nbytes
+                rows, size = rows + piece.num_rows, size + nbytes_of(piece)
         folder.finish(description="")
     finally:
         folder.abandon()

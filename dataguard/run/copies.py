@@ -12,6 +12,7 @@ from pyarrow import ipc, parquet
 
 from dataguard.run.sink import Sink
 from dataguard.shards.form import IpcForm, ParquetForm
+from dataguard.shards.nbytes import nbytes_of
 
 GROUP_BYTES = 64 << 20
 """A row group is collected in memory: one that is larger than this becomes several."""
@@ -89,7 +90,7 @@ class ParquetCopy:
     def write(self, batch: pa.RecordBatch, *, ends_group: bool) -> None:
         if batch.num_rows:
             self._waiting.append(pa.record_batch(batch.columns, schema=self._schema))
-            self._bytes += batch.nbytes
+            self._bytes += nbytes_of(batch)
         if self._waiting and (ends_group or self._bytes >= GROUP_BYTES):
             table = pa.Table.from_batches(self._waiting, self._schema)
             self._writer.write_table(table, row_group_size=table.num_rows)

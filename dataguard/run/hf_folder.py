@@ -18,6 +18,7 @@ import xxhash
 from dataguard.run.sink import Sink
 from dataguard.run.writing import writing
 from dataguard.shards.hf import DATASET_DICT, INFO, STATE
+from dataguard.shards.nbytes import nbytes_of
 
 FILE_BYTES = 500_000_000
 """A file of this size is full; datasets cuts its own there too."""
@@ -52,7 +53,7 @@ class HfFolder:
             OutputError: The file system refuses.
         """
         with writing(self.place):
-            if self.file is not None and self.file.size + batch.nbytes > FILE_BYTES:
+            if self.file is not None and self.file.size + nbytes_of(batch) > FILE_BYTES:
                 self.end_file()
             if self.file is None:
                 self.file = _File(self._path(self._files), self.schema, self._digest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dataguard.run.dataset import paths_of
 from dataguard.run.unchanged import Watched
@@ -19,6 +19,9 @@ from dataguard.shards.manifests import INDEX
 from dataguard.vocabulary.hub_cache import cache_folder, looks_like_hub_name
 from dataguard.vocabulary.model_folder import CONFIG
 from dataguard.vocabulary.tokenizer_files import KNOWN as TOKENIZER
+
+if TYPE_CHECKING:
+    from dataguard.run.run import Judged
 
 PROJECT = "dataguard.yaml"
 
@@ -43,17 +46,21 @@ def watched_by(arguments: Mapping[str, Any], *, projects: bool) -> list[Watched]
     if (named := arguments.get("model")) is not None:
         found += _vocabulary(str(named), holders)
         if Path(named).name == CONFIG:
-            found.append(Watched("tree", str(Path(_absolute(named)).parent)))
+            found.append(Watched("whole", str(Path(_absolute(named)).parent)))
     return list(dict.fromkeys(found))
 
 
-def named_by_suite(path: str | None) -> list[Watched]:
-    """Return the places to watch for a file that a suite names: itself, and its folder, out of which it may be taken."""
-    return (
-        []
-        if path is None
-        else [Watched("file", place) for place in (_absolute(path), str(Path(_absolute(path)).parent))]
-    )
+def found_by(judged: Judged) -> list[Watched]:
+    """Return the places that only a run could name: files that its suite names, and hidden ones that manifests do.
+
+    The folders that lead to a file of the suite are watched, too: out of each it may be taken.
+    """
+    expectations = [each.expectation for each in judged.rows.suite.expectations]
+    named = [getattr(each, name) for each in expectations for name in each.paths]
+    files = [Path(_absolute(path)) for path in named if path is not None]
+    hidden = [Path(_absolute(path)) for each in judged.dataset.manifests for path in each.hidden]
+    places = [place for path in files for place in (path, *path.parents)] + hidden
+    return list(dict.fromkeys(Watched("file", str(place)) for place in places))
 
 
 def _absolute(path: Any) -> str:
@@ -79,12 +86,12 @@ def _vocabulary(named: str, holders: Sequence[str]) -> Iterator[Watched]:
         holders: Folders that may hold a project file, beside which a path would come before a name of the hub.
     """
     path = Path(_absolute(named))
-    yield Watched("tree", str(path))
+    yield Watched("whole", str(path))
     if looks_like_hub_name(named):
-        yield Watched("tree", str(cache_folder() / f"models--{named.replace('/', '--')}"))
+        yield Watched("whole", str(cache_folder() / f"models--{named.replace('/', '--')}"))
     if path.parent.name == "snapshots":  # the hub's cache: a project file has named it
         hub = path.parent.parent
-        yield Watched("tree", str(hub))
+        yield Watched("whole", str(hub))
         name = hub.name.removeprefix("models--").replace("--", "/")
         yield from (Watched("file", str(Path(folder, name))) for folder in holders)
 

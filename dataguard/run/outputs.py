@@ -144,7 +144,7 @@ class Outputs:
 def state_of_outputs(place: Path) -> str:
     """Return what tells whether anything in OUT was touched since a run wrote it, but for run.json and what runs stage."""
     run, passing = str(place / RUN), (str(place / STAGING), str(place / FORMER))
-    return state_of([Watched("tree", str(place))], lambda path: path == run or path.startswith(passing)).digest
+    return state_of([Watched("whole", str(place))], lambda path: path == run or path.startswith(passing)).digest
 
 
 def write_again(out: Path, name: str, text: str, sealed: str) -> bool:

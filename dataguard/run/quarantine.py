@@ -17,6 +17,7 @@ from dataguard.run.hf_folder import HfFolder, finish
 from dataguard.run.outputs import MARK
 from dataguard.run.storable import decoded_bytes, storable, storable_field
 from dataguard.run.writing import writing
+from dataguard.shards.nbytes import nbytes_of
 
 LIMIT = 10 * 2**30
 """Bytes of rows that are copied unless told otherwise."""
@@ -102,7 +103,7 @@ def _copy(parts: Iterable[Rejected], limit: int, folders: list[HfFolder], place:
             fitting = _fitting(piece, limit - copied)
             if fitting.num_rows:
                 _folder_for(part.schema, fitting.schema, folders, place).write(fitting)
-            rows, copied = rows + fitting.num_rows, copied + fitting.nbytes
+            rows, copied = rows + fitting.num_rows, copied + nbytes_of(fitting)
             if fitting.num_rows < piece.num_rows:
                 return rows, copied, False
     return rows, copied, True
@@ -160,11 +161,11 @@ def bounds(columns: Sequence[pa.Array], rows: int) -> Iterator[tuple[int, int]]:
 def _fitting(piece: pa.RecordBatch, room: int) -> pa.RecordBatch:
     """Return as many of the first rows as `room` bytes hold."""
     fits, beyond = 0, piece.num_rows + 1
-    if piece.nbytes <= room:
+    if nbytes_of(piece) <= room:
         return piece
     while beyond - fits > 1:
         middle = (fits + beyond) // 2
-        fits, beyond = (middle, beyond) if piece.slice(0, middle).nbytes <= room else (fits, middle)
+        fits, beyond = (middle, beyond) if nbytes_of(piece.slice(0, middle)) <= room else (fits, middle)
     return piece.slice(0, fits)
 
 

@@ -28,6 +28,7 @@ from dataguard.shards.files import FileState
 from dataguard.shards.ipc import IpcShard
 from dataguard.shards.ipc_blocks import read_blocks
 from dataguard.shards.model import OpenShard, Unit
+from dataguard.shards.nbytes import nbytes_of
 from dataguard.shards.pieces import Stretch
 
 BLOCK_TOKENS = 1 << 19
@@ -252,7 +253,7 @@ class _Joining:
         """
         for batch in batches:
             self._waiting.append(batch)
-            self._size += batch.nbytes
+            self._size += nbytes_of(batch)
         if self._size > MOST_JOINED:
             self._compute()
 
@@ -286,7 +287,7 @@ def _demanded(
     rows = size = 0
     for first, batch in batches:
         _demand(first == unit.first_row + rows, f"row {unit.first_row + rows:,} was expected, {first:,} came")
-        rows, size = rows + batch.num_rows, size + batch.nbytes
+        rows, size = rows + batch.num_rows, size + nbytes_of(batch)
         if most is not None and size > most:
             raise _Apart
         yield batch

@@ -16,6 +16,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dataguard.shards.nbytes import nbytes_of
+
 ORIGINAL_TYPE = b"dataguard.original_type"
 """Key of a field's metadata: the type that its column had in the shard."""
 INTERVAL = pa.struct([("months", pa.int32()), ("days", pa.int32()), ("nanoseconds", pa.int64())])
@@ -141,10 +143,10 @@ def decoded_bytes(array: pa.Array) -> int:  # noqa: PLR0911  # one line a kind o
         lengths = pc.sum(array.value_lengths()).as_py() or 0
         return int(lengths) * _widest(array.values)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return int(array.nbytes) + (decoded_bytes(array.flatten()) if storable_type(kind) != kind else 0)
+        return nbytes_of(array) + (decoded_bytes(array.flatten()) if storable_type(kind) != kind else 0)
     if pa.types.is_struct(kind):
         return sum(decoded_bytes(array.field(place)) for place in range(kind.num_fields))
-    return int(array.nbytes)
+    return nbytes_of(array)
 
 
 def _widest(values: pa.Array) -> int:
@@ -155,4 +157,4 @@ def _widest(values: pa.Array) -> int:
         return 1 + int(values.type.bit_width) // 8
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type) or pa.types.is_binary(values.type):
         return 8 + (pc.max(pc.binary_length(values)).as_py() or 0)
-    return max(int(values.nbytes), decoded_bytes(values))
+    return max(nbytes_of(values), decoded_bytes(values))

@@ -14,6 +14,8 @@ from typing import Literal, NamedTuple
 
 import xxhash
 
+from dataguard.shards.names import is_hidden
+
 SETTLED_NS = 2_000_000_000
 """A file that was written less than this before it was looked at may be written again in the same tick of its clock."""
 
@@ -22,12 +24,12 @@ class Watched(NamedTuple):
     """A place to look at.
 
     Args:
-        kind: `file`: what stands there itself. `folder`: the names in it as well, and what they stand for. `tree`: all below
-            it, too, but for what lies in folders whose names begin with a dot or an underscore.
+        kind: `file`: what stands there itself. `folder`: the names in it as well, and what they stand for. `whole`: all below
+            it, too. `tree`: all below it that DATA may have there, not what lies in hidden folders (`names.is_hidden`).
         path: Absolute.
     """
 
-    kind: Literal["file", "folder", "tree"]
+    kind: Literal["file", "folder", "tree", "whole"]
     path: str
 
 
@@ -84,8 +86,8 @@ class _Look:
         ways = [watched.path]
         while ways:
             inner = self._folder(ways.pop())
-            for path, place in inner if watched.kind == "tree" else ():
-                if place not in entered:
+            for path, place in () if watched.kind == "folder" else inner:
+                if place not in entered and (watched.kind == "whole" or not is_hidden(path.rpartition("/")[2])):
                     entered.add(place)
                     ways.append(path)
 
@@ -102,7 +104,7 @@ class _Look:
             if self._left_out(path):
                 continue
             status = self._take(path)
-            if status is not None and stat.S_ISDIR(status.st_mode) and not name.startswith((".", "_")):
+            if status is not None and stat.S_ISDIR(status.st_mode):
                 inner.append((path, (status.st_dev, status.st_ino)))
         return inner
 

@@ -23,7 +23,7 @@ from dataguard.run.clean import write_clean
 from dataguard.run.damaged import FoundLate, with_damage
 from dataguard.run.dataset import paths_of
 from dataguard.run.host import run_json
-from dataguard.run.looked_at import named_by_suite, watched_by
+from dataguard.run.looked_at import found_by, watched_by
 from dataguard.run.memory import Asked, asked_for
 from dataguard.run.outputs import CLEAN, QUARANTINE, RECORD, REJECTED, REPORT, RUN, Outputs, prepare
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
@@ -190,10 +190,7 @@ def _remember(asked: Asked | None, judged: Judged, result: Result, request: Requ
     expectations = [each.expectation for each in judged.rows.suite.expectations]
     ours = all(EXPECTATIONS.get(each.type()) is type(each) for each in expectations)
     if ours and not any(shard.fault and shard.fault[0] == "unreadable" for shard in judged.context.shards):
-        named = [getattr(each, name) for each in expectations for name in each.paths]
-        asked.remember(
-            result, _facts(request, judged), sealed, [each for path in named for each in named_by_suite(path)]
-        )
+        asked.remember(result, _facts(request, judged), sealed, found_by(judged))
 
 
 def _with_rows(result: Result, request: Request) -> Result:

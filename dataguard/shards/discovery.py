@@ -19,7 +19,7 @@ from dataguard.shards.hf import DATASET_DICT, SavedState, is_own_output, saved_s
 from dataguard.shards.manifest import Manifest, Selected
 from dataguard.shards.manifests import manifests_of
 from dataguard.shards.model import Shard
-from dataguard.shards.names import CLEAN_MARK, is_left_by_datasets, is_shard, is_sidecar, printable
+from dataguard.shards.names import CLEAN_MARK, is_hidden, is_left_by_datasets, is_shard, is_sidecar, printable
 from dataguard.shards.sniffing import HEAD, SHARDS, TABLES, Kind, recognise
 
 _MOST_TOLD = 10
@@ -177,7 +177,7 @@ class _Argument:
 
 
 def _hidden(name: str) -> str | None:
-    return f"its name begins with {name[0]}" if name.startswith((".", "_")) else None
+    return f"its name begins with {name[0]}" if is_hidden(name) else None
 
 
 def _no_shard(path: Path, name: str, state: SavedState | None) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from dataguard.shards.names import printable
+from dataguard.shards.names import is_hidden, printable
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Manifest:
         faults: What is wrong already, before any shard is opened.
         claims: What the shards must hold.
         notes: What else is worth telling.
+        hidden: Places that it was looked at for it, in folders that are not walked (`names.is_hidden`).
     """
 
     name: str
@@ -60,6 +61,7 @@ class Manifest:
     faults: tuple[ManifestFault, ...] = ()
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
+    hidden: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,10 @@ class Selected:
     def name(self, inside: str) -> str:
         """Return what reports call a path of the folder."""
         return self.shards.get(inside) or self.prefix + printable(inside)
+
+    def hidden(self, inside: Iterable[str]) -> tuple[Path, ...]:
+        """Return those of some paths of the folder that lie in folders which are not walked."""
+        return tuple(self.folder / each for each in inside if any(map(is_hidden, PurePosixPath(each).parts[:-1])))
 
 
 @dataclass
@@ -131,5 +137,5 @@ class Listing:
         for inside in self.selected.shards:
             if "/" not in inside and inside not in known:
                 self.fault("unlisted_shard", f"{self.file} does not list it, so that loaders leave it out", inside)
-        name = self.selected.prefix + self.file
-        return Manifest(name, len(self.listed), tuple(self.faults), tuple(self.claims), tuple(self.notes))
+        name, hidden = self.selected.prefix + self.file, self.selected.hidden(known)
+        return Manifest(name, len(self.listed), tuple(self.faults), tuple(self.claims), tuple(self.notes), hidden)

@@ -13,7 +13,7 @@ from typing import Any
 from dataguard.shards.files import is_file, is_folder
 from dataguard.shards.hf import DATASET_DICT, INFO, STATE, SavedState, json_object, saved_state, split_of
 from dataguard.shards.manifest import Listing, Manifest, Selected
-from dataguard.shards.names import printable
+from dataguard.shards.names import is_hidden, printable
 
 INDEX = "index.json"
 
@@ -45,10 +45,11 @@ def _dictionary(selected: Selected) -> Manifest | None:
             detail = f"{DATASET_DICT} lists the split, but there is no data set in that folder"
             listing.fault("missing_shard", detail, f"{name}/")
     for name in sorted(path.name for path in folder.iterdir() if is_folder(path)):
-        if name not in known and is_file(folder / name / STATE):
+        if not is_hidden(name) and name not in known and is_file(folder / name / STATE):
             detail = f"{DATASET_DICT} does not list this split, so that loaders leave it out"
             listing.fault("unlisted_shard", detail, f"{name}/")
-    return Manifest(selected.prefix + DATASET_DICT, len(known), tuple(listing.faults))
+    hidden = selected.hidden(f"{name}/{STATE}" for name in known)
+    return Manifest(selected.prefix + DATASET_DICT, len(known), tuple(listing.faults), hidden=hidden)
 
 
 def _saved(selected: Selected) -> Listing | None:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from dataguard.shards.model import Shard, Unit
+from dataguard.shards.nbytes import nbytes_of
 from dataguard.shards.proof import UNIT_BYTES, check_schema, in_file_order, prove, units_of
 
 LAYOUT = "table"
@@ -82,7 +83,7 @@ def open_table(table: pa.Table) -> TableShard:
     slices: list[pa.RecordBatch] = []
     for number, batch in enumerate(table.to_batches()):
         prove(batch, f"batch {number}")
-        rows = max(1, batch.num_rows * _BATCH_BYTES // max(batch.nbytes, 1))
+        rows = max(1, batch.num_rows * _BATCH_BYTES // max(nbytes_of(batch), 1))
         slices += [batch.slice(start, rows) for start in range(0, batch.num_rows, rows)]
-    units = units_of(((each.num_rows, each.nbytes) for each in slices), UNIT_BYTES)
+    units = units_of(((each.num_rows, nbytes_of(each)) for each in slices), UNIT_BYTES)
     return TableShard(table.schema, table.num_rows, units, slices)

@@ -41,6 +41,11 @@ def is_shard(name: str) -> bool:
     return suffix_of(name) in SHARD_SUFFIXES
 
 
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder in a folder of DATA is passed over: nothing in it is judged."""
+    return name.startswith((".", "_"))
+
+
 def is_left_by_datasets(name: str) -> bool:
     """Whether `datasets` calls its caches and temporary files so."""
     return name.startswith(_LEFT_BY_DATASETS)

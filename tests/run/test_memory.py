@@ -381,6 +381,107 @@ def test_a_baseline_that_a_suite_names_is_looked_at(change: str, world: World, r
     assert len(runs) == 2
 
 
+def _lists_a_hidden_file(name: str) -> Callable[[World], Path]:
+    def lists(world: World) -> Path:
+        (world.data / "state.json").write_text(
+            json.dumps({"_data_files": [{"filename": "a.arrow"}, {"filename": name}]})
+        )
+        return write(world.data / name, ROWS)
+
+    return lists
+
+
+def _indexes_a_hidden_file(world: World) -> Path:
+    index = {"shards": [{"raw_data": {"basename": "_parts/x.mds"}, "samples": 3}]}
+    (world.data / "index.json").write_text(json.dumps(index))
+    return write(world.data / "_parts" / "x.mds", ROWS)
+
+
+def _has_a_hidden_split(world: World) -> Path:
+    (world.data / "dataset_dict.json").write_text(json.dumps({"splits": ["_train"]}))
+    state = world.data / "_train" / "state.json"
+    state.parent.mkdir()
+    state.write_text("{}")
+    return state
+
+
+def _has_hidden_weights(world: World) -> Path:
+    (world.folder / "model" / "model.safetensors.index.json").write_text(
+        json.dumps({"weight_map": {"model.embed_tokens.weight": "_parts/1.safetensors"}})
+    )
+    header = json.dumps({"model.embed_tokens.weight": {"dtype": "F16", "shape": [600, 1], "data_offsets": [0, 1200]}})
+    weights = world.folder / "model" / "_parts" / "1.safetensors"
+    weights.parent.mkdir()
+    weights.write_bytes(len(header).to_bytes(8, "little") + header.encode() + bytes(1200))
+    return weights
+
+
+HIDDEN = {
+    "state.json": _lists_a_hidden_file("_parts/x.arrow"),
+    "state.json, further in": _lists_a_hidden_file("books/.parts/deep/x.arrow"),
+    "index.json": _indexes_a_hidden_file,
+    "dataset_dict.json": _has_a_hidden_split,
+    "weights": _has_hidden_weights,
+}
+
+
+@pytest.mark.parametrize("first", ["there", "gone"])
+@pytest.mark.parametrize("place", HIDDEN)
+def test_what_manifests_say_of_hidden_folders_is_looked_at(
+    place: str, first: str, world: World, runs: list[str]
+) -> None:
+    hidden = HIDDEN[place](world)
+    elsewhere = world.folder / "elsewhere"
+    if first == "gone":
+        hidden.rename(elsewhere)
+    world.judge()
+    runs.clear()
+    world.judge()
+    assert runs == []
+    (hidden if first == "there" else elsewhere).rename(elsewhere if first == "there" else hidden)
+    again = world.judge()
+    assert runs
+    assert report_json(again) == report_json(world.fresh())
+
+
+def test_a_hidden_folder_is_no_split_that_loaders_leave_out(world: World) -> None:
+    (world.data / "dataset_dict.json").write_text(json.dumps({"splits": []}))
+    before = world.fresh()
+    for name in ("_old", ".cache"):
+        (world.data / name).mkdir()
+        (world.data / name / "state.json").write_text("{}")
+    assert world.fresh().results[2].to_dict() == before.results[2].to_dict()
+
+
+def test_a_baseline_behind_a_link_that_was_made_just_now_is_not_believed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The link may lead elsewhere since the baseline was read."""
+    world.fresh()
+    (world.folder / "runs" / "one").mkdir(parents=True)
+    (world.folder / "fresh").rename(world.folder / "runs" / "one" / "out")
+    suite = {
+        "name": "drift",
+        "expectations": [
+            {
+                "type": "expect_distributions_to_match_baseline",
+                "kwargs": {"baseline": str(world.folder / "last" / "out" / "report.json")},
+            }
+        ],
+    }
+    original = module.run
+
+    def relinked(*arguments: Any) -> Any:
+        found = original(*arguments)
+        (world.folder / "last").symlink_to(world.folder / "runs" / "one")
+        os.utime(world.folder / "last", ns=(2**62, 2**62), follow_symlinks=False)
+        return found
+
+    monkeypatch.setattr(module, "run", relinked)
+    world.judge(suite=suite)
+    assert world.verdicts == []
+
+
 def test_a_folder_behind_a_link_is_looked_at(world: World, runs: list[str]) -> None:
     linked(world)
     world.judge()
@@ -555,6 +656,26 @@ OUT_CHANGES: dict[str, Callable[[Path], object]] = {
     "a file that somebody left": lambda out: (out / "todo.txt").write_text("look at row 4"),
     "all is gone": shutil.rmtree,
 }
+
+
+def test_hidden_folders_of_a_clean_copy_are_looked_at(world: World, runs: list[str]) -> None:
+    data = [write(world.folder / name / "x.arrow", ROWS).parent for name in ("_one", ".two")]
+
+    def judge() -> None:
+        dataguard.validate(data, store=world.folder / "store", clean=True, **world.options)
+
+    judge()
+    runs.clear()
+    judge()
+    assert runs == []
+    copies = sorted((world.folder / "out" / "clean").rglob("x.arrow"))
+    assert len(copies) == 2
+    for copy in copies:
+        copy.unlink()
+        judge()
+        assert runs == ["run"]
+        assert copy.exists()
+        runs.clear()
 
 
 @pytest.mark.parametrize("change", OUT_CHANGES)
@@ -889,7 +1010,7 @@ def test_every_file_that_a_run_opens_is_watched(data: str, world: World) -> None
     made = [f"--out={world.folder / 'out'}", f"--store={world.folder / 'store'}"]
     opened = observed(world, str(arguments["data"]), *options, *made)["opened"]
     watched = watched_by(arguments, projects=True)
-    trees = tuple(f"{each.path}/" for each in watched if each.kind == "tree")
+    trees = tuple(f"{each.path}/" for each in watched if each.kind in {"tree", "whole"})
     folders = {each.path for each in watched if each.kind != "file"}
     alone = {each.path for each in watched}
     own = tuple(f"{world.folder / name}" for name in ("out", "store", "told.json"))

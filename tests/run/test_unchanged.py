@@ -35,34 +35,34 @@ def touch(path: str) -> Callable[[Path], object]:
 
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "nothing": (lambda _place: None, ""),
-    "a file": (touch("a"), "folder tree"),
-    "what is longer": (lambda place: (place / "a").write_text("longer"), "folder tree"),
-    "rights": (lambda place: (place / "a").chmod(0o600), "folder tree"),
-    "a new name": (lambda place: (place / "new").touch(), "folder tree"),
-    "a name that is gone": (lambda place: (place / "a").unlink(), "folder tree"),
-    "another name": (lambda place: (place / "a").rename(place / "z"), "folder tree"),
-    "a new folder": (lambda place: (place / "new").mkdir(), "folder tree"),
-    "a file further in": (touch("inner/b"), "tree"),
-    "a file far in": (touch("inner/deep/c"), "tree"),
-    "a new name further in": (lambda place: (place / "inner/new").touch(), "tree"),
-    "what is hidden": (lambda place: (place / ".hidden/new").touch(), ""),
+    "a file": (touch("a"), "folder tree whole"),
+    "what is longer": (lambda place: (place / "a").write_text("longer"), "folder tree whole"),
+    "rights": (lambda place: (place / "a").chmod(0o600), "folder tree whole"),
+    "a new name": (lambda place: (place / "new").touch(), "folder tree whole"),
+    "a name that is gone": (lambda place: (place / "a").unlink(), "folder tree whole"),
+    "another name": (lambda place: (place / "a").rename(place / "z"), "folder tree whole"),
+    "a new folder": (lambda place: (place / "new").mkdir(), "folder tree whole"),
+    "a file further in": (touch("inner/b"), "tree whole"),
+    "a file far in": (touch("inner/deep/c"), "tree whole"),
+    "a new name further in": (lambda place: (place / "inner/new").touch(), "tree whole"),
+    "what is hidden": (lambda place: (place / ".hidden/new").touch(), "whole"),
     "a file in the place of a folder": (
         lambda place: (place / ".hidden").rmdir() or (place / ".hidden").touch(),  # type: ignore[func-returns-value]
-        "folder tree",
+        "folder tree whole",
     ),
     "where a link leads": (
         lambda place: (place / "link").unlink() or (place / "link").symlink_to("inner/b"),  # type: ignore[func-returns-value]
-        "folder tree",
+        "folder tree whole",
     ),
     "the folder itself": (
         lambda place: place.rename(place.with_name("old")) and place.mkdir(),
-        "file folder tree",
+        "file folder tree whole",
     ),
-    "its rights": (lambda place: place.chmod(0o700), "file folder tree"),
+    "its rights": (lambda place: place.chmod(0o700), "file folder tree whole"),
 }
 
 
-@pytest.mark.parametrize("kind", ["file", "folder", "tree"])
+@pytest.mark.parametrize("kind", ["file", "folder", "tree", "whole"])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_shows_as_far_as_it_is_looked_for(change: str, kind: str, place: Path) -> None:
     make, shows = CHANGES[change]
