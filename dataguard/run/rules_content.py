@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from dataguard.expectations.mixture import tokens_by_source
@@ -17,6 +18,7 @@ from dataguard.run.rule import (
     Fitted,
     percent,
     rounded_up,
+    share_unexpected,
     tolerant,
 )
 from dataguard.run.seen import Seen
@@ -51,6 +53,35 @@ def symbols(seen: Seen) -> Fits:
         kwargs["by_source"] = {source: {"max_fraction": own} for source, own in rich.items()}
         why += f"; a tenth of the rows of {', '.join(rich)} have more than {percent(RICH)}"
     return [Fitted(tolerant(seen, kind, kwargs, least=0.997), why, "warning")]
+
+
+def repetitive(seen: Seen) -> Fits:
+    """Propose the limit of the shipped suites, and tolerate what tables and generated text here repeat."""
+    kind = "expect_rows_not_to_be_repetitive"
+    share = share_unexpected(seen.trial(kind))
+    why = f"{percent(share)} of the rows repeat more than 70 % of their passages"
+    return [Fitted(tolerant(seen, kind, {}, least=1 - FEW), why, "warning")]
+
+
+RARELY = {
+    "expect_no_replacement_characters": "U+FFFD",
+    "expect_no_control_characters": "control characters",
+    "expect_no_mojibake": "mojibake",
+    "expect_words_to_be_shorter_than": "words of more than 200 characters",
+}
+"""What sound text has in few rows at most, whatever it is about."""
+
+
+def rare(kind: str) -> Callable[[Seen], Fits]:
+    """Return a fit that proposes a rule on text, and tolerates few rows."""
+
+    def fit(seen: Seen) -> Fits:
+        share = share_unexpected(seen.trial(kind))
+        return [
+            Fitted(tolerant(seen, kind, {}, 1 - FEW), f"{percent(share)} of the rows have {RARELY[kind]}", "warning")
+        ]
+
+    return fit
 
 
 def digits(seen: Seen) -> Fits:

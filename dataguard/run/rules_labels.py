@@ -12,6 +12,7 @@ from dataguard.run.rule import (
     first_that_holds,
     percent,
     share_unexpected,
+    tolerant,
 )
 from dataguard.run.seen import Kwargs, Seen
 
@@ -47,6 +48,29 @@ def eos_supervised(seen: Seen) -> Fits:
     share = observed["fraction"]
     least = {"min_fraction": math.floor(share * 50) / 100} if share >= 0.5 else {}
     return [Fitted(least, f"{percent(share)} of the rows that end with eos learn it")]
+
+
+def prompts(seen: Seen) -> Fits:
+    """Propose that prompts are ignored, where they are."""
+    kwargs = _shift(seen)
+    share = share_unexpected(seen.trial("expect_prompt_to_be_ignored_in_labels", kwargs))
+    if share >= FEW:
+        return f"{percent(share)} of the rows learn of their prompts, or not the whole answer: some trainers want that"
+    return [Fitted(kwargs, "labels ignore the prompt and learn what comes behind it")]
+
+
+def prefixes(seen: Seen) -> Fits:
+    """Propose that rows begin with their prompts, but for a few whose ids differ where prompt and answer meet."""
+    kind = "expect_prompt_to_be_prefix"
+    share = share_unexpected(seen.trial(kind))
+    return [
+        Fitted(tolerant(seen, kind, {}, least=1 - FEW), f"{percent(1 - share)} of the rows begin with their prompt")
+    ]
+
+
+def spans(seen: Seen) -> Fits:
+    """Propose that labels are where answers stand."""
+    return [Fitted(_shift(seen), "labels learn the answers alone, and all of them")]
 
 
 def crossing(seen: Seen) -> Fits:

@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "profile.md"
 
 def rows(start: int, count: int) -> list[list[int]]:
     return [
-        [1, *ids_of(f"row {100 + number} of some text " * (1 + number % 4)), 2]
+        [1, *ids_of(f"row {100 + number} of some text " + "with more words in it "[: 6 * (number % 4)]), 2]
         for number in range(start, start + count)
     ]
 
