@@ -31,7 +31,17 @@ def periodic(seen: Seen) -> Fits:
     """Propose the limit of the shipped suites, which is that of real text."""
     rows = seen.trial("expect_rows_not_to_be_periodic", {"max_repeats": 31}).unexpected_count or 0
     why = f"a pattern stands more than 31 times in {rows:,} rows; ruled lines of real text stand up to 79 times"
+    if seen.missing(("characters",)) is not None:
+        why += "; without characters patterns of white space count as well"
     return [Fitted({"max_repeats": 80, "mostly": RARE}, why)]
+
+
+def repetitive(seen: Seen) -> Fits:
+    """Propose the limit of the shipped suites, and twice as many rows beyond it as there are."""
+    kind = "expect_rows_not_to_be_repetitive"
+    rows = seen.trial(kind).unexpected_count or 0
+    why = f"{rows:,} rows consist of one passage over and over"
+    return [Fitted(tolerant(seen, kind, {}, least=0.997), why, "warning")]
 
 
 def symbols(seen: Seen) -> Fits:

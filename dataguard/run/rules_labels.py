@@ -49,6 +49,26 @@ def eos_supervised(seen: Seen) -> Fits:
     return [Fitted(least, f"{percent(share)} of the rows that end with eos learn it")]
 
 
+def shifts(_: Seen) -> Iterable[Kwargs]:
+    """Return both conventions."""
+    return SHIFTS
+
+
+def prompts(seen: Seen) -> Fits:
+    """Propose that prompts are not learned: who trains on them on purpose says so."""
+    return [Fitted(_shift(seen), "prompts are not learned; train_on_prompt: true where they shall be", "warning")]
+
+
+def prefix(_: Seen) -> Fits:
+    """Propose that prompts begin their rows, but for ids that differ where prompt and answer meet."""
+    return [Fitted({"mostly": 0.99}, "rows begin with their prompts", "warning")]
+
+
+def spans(seen: Seen) -> Fits:
+    """Propose that answers alone are learned, and all of them."""
+    return [Fitted(_shift(seen), "answers alone are learned, and all of them")]
+
+
 def crossing(seen: Seen) -> Fits:
     """Propose that labels stay inside documents, where they do."""
     kwargs = {"shift": 0, **_shift(seen)}
