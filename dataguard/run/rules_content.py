@@ -89,6 +89,8 @@ def source_shares(seen: Seen) -> Fits:
                 max(0.0, math.floor((share - room) * 100) / 100),
                 min(1.0, rounded_up(share + room, 0.01)),
             ]
+    if not shares:
+        return f"none of {found.height:,} sources has 1 % of the tokens"
     told = ", ".join(
         f"{name} {percent(tokens / whole)}" for name, tokens in found.select("source", "tokens").head(5).iter_rows()
     )
