@@ -1,8 +1,7 @@
 """Some rows of an Arrow IPC shard, without the numbers of the others.
 
 To copy twelve rows of a thousand, Arrow reads the numbers of all. Here a batch's skeleton is read (`ipc_skeleton`), and
-then the numbers of the rows that are wanted into their places; those of the others stay zeros. Where most rows are wanted
-they are read in blocks.
+then the numbers of the rows that are wanted into their places; those of the others stay zeros.
 """
 
 from __future__ import annotations
@@ -15,20 +14,17 @@ import pyarrow as pa
 
 from dataguard.shards.files import ShardFile
 from dataguard.shards.ipc import IpcShard
-from dataguard.shards.ipc_blocks import read_blocks
 from dataguard.shards.ipc_skeleton import Numbers, ends_of, skeleton_of
 from dataguard.shards.model import Unit
 
 _FEW = 8
-"""All of a batch is read where more than one row in so many is wanted."""
-_MOST = 1 << 19
-"""Numbers of a column that are then read at once."""
+"""A batch is read as a whole where more than one row in so many is wanted."""
 
 Rows = npt.NDArray[np.int64]
 
 
 def read_rows(shard: IpcShard, unit: Unit, rows: Rows) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield (number of the first row, batch) of a unit as `IpcShard.read` does; large batches may come in parts.
+    """Yield (number of the first row, batch) of a unit as `IpcShard.read` does, in batches of the same rows.
 
     Args:
         rows: Numbers, in the shard and rising, of the rows that are wanted. The numbers in lists of others may be zeros.
@@ -44,7 +40,7 @@ def read_rows(shard: IpcShard, unit: Unit, rows: Rows) -> Iterator[tuple[int, pa
         if stop == start + 1 and (end - begin) * _FEW <= count:
             batch = _sparse(shard, start, first, rows[begin:end] - first)
         if batch is None:
-            yield from read_blocks(shard, Unit(first, count, start, stop, 0), shard.schema.names, _MOST)
+            yield from shard.read(Unit(first, count, start, stop, 0))
         else:
             yield first, batch
         first += count

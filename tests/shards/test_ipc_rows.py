@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from dataguard.errors import ShardFault
-from dataguard.shards import ipc, ipc_rows, ipc_skeleton
+from dataguard.shards import ipc, ipc_skeleton
 from dataguard.shards.ipc import IpcShard
 from dataguard.shards.ipc_rows import read_rows
 from dataguard.shards.model import Shard
@@ -86,15 +86,6 @@ def test_the_wanted_rows_are_those_of_the_whole_batch(
     table = pa.table({"ids": pa.array(values(kind), kind), **columns})
     shard = opened(tmp_path / "a.arrow", table, "lz4" if form == "lz4" else None, file=form == "file")
     assert same(shard, wanted) == [0, 16, 32]
-
-
-def test_most_rows_of_a_large_batch_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ipc_rows, "_MOST", 32)
-    table = pa.table({"ids": pa.array([[place] * 3 for place in range(ROWS)], pa.list_(pa.int32()))})
-    shard = opened(tmp_path / "a.arrow", table)
-    batches = [each for unit in shard.units for each in read_rows(shard, unit, np.arange(ROWS))]
-    assert [first for first, _ in batches] == [0, 8, 16, 24, 32]
-    assert pa.Table.from_batches([batch for _, batch in batches]).equals(table)
 
 
 def test_numbers_of_other_rows_are_not_read(tmp_path: Path) -> None:
