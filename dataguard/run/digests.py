@@ -28,15 +28,7 @@ def code_digest() -> str:
     """Return a digest of the code that computes numbers: it is part of every key, so that none outlives its meaning."""
     package = Path(__file__).parents[1]
     digest = xxhash.xxh3_64(f"{__version__} {unicodedata.unidata_version}".encode())
-    feeding = (
-        "shards/batch.py",
-        "shards/roles.py",
-        "run/scan.py",
-        "vocabulary/characters.py",
-        "vocabulary/encoder.py",
-        "vocabulary/model.py",
-    )
-    for file in [*sorted(package.glob("metrics/*.py")), *(package / name for name in feeding)]:
+    for file in [*sorted(package.glob("metrics/*.py")), *(package / name for name in FEEDING)]:
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

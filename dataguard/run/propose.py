@@ -40,18 +40,18 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     ),
     "Tokens": (
         Rule("expect_token_ids_to_be_in_vocabulary", tokens.ids),
-        Rule("expect_token_ids_to_be_assigned", as_it_is("every id is one of the tokenizer's"), ("size",)),
         Rule(
             "expect_token_encoding_to_be_plausible",
-            as_it_is("ids that are read at another width or byte order are other ids, in range or not"),
+            as_it_is("ids that were stored otherwise than they are read show a pattern"),
             ("vocabulary",),
         ),
         Rule(
             "expect_tokenizer_to_fit_model",
-            as_it_is("the embedding has a row for each token, and special ids are the model's"),
+            as_it_is("the model has a row for each id of the tokenizer"),
             ("size", "embedding_rows"),
             whole=True,
         ),
+        Rule("expect_token_ids_to_be_assigned", as_it_is("every id is one of the tokenizer's"), ("size",)),
         Rule("expect_unknown_token_fraction_to_be_below", tokens.unknown, ("unk",)),
         Rule("expect_bos_at_document_starts", tokens.bos, ("bos",)),
         Rule("expect_eos_at_document_ends", tokens.eos, ("eos",)),
@@ -65,24 +65,26 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         Rule("expect_attention_mask_to_be_binary", tokens.mask, (ATTENTION_MASK,), tokens.segments),
     ),
     "Labels": (
-        Rule("expect_labels_to_align_with_input_ids", labels.align, (LABELS, "causal"), lambda _: labels.SHIFTS),
+        Rule("expect_labels_to_align_with_input_ids", labels.align, (LABELS, "causal"), labels.shifts),
         Rule("expect_labels_to_be_in_vocabulary", as_it_is("labels are ids, or -100"), (LABELS, "vocabulary")),
         Rule("expect_supervised_tokens_to_be_between", labels.supervised, (LABELS,)),
         Rule("expect_padding_to_be_ignored_in_labels", as_it_is("padding is not learned"), (LABELS,)),
         Rule("expect_eos_to_be_supervised", labels.eos_supervised, (LABELS, "eos", "causal")),
-        Rule("expect_prompt_to_be_ignored_in_labels", labels.prompts, (LABELS, "prompt"), lambda _: labels.SHIFTS),
-        Rule("expect_prompt_to_be_prefix", labels.prefixes, ("prompt_ids",)),
-        Rule("expect_labels_to_cover_spans", labels.spans, (LABELS, "target_spans"), lambda _: labels.SHIFTS),
         Rule(
             "expect_labels_not_to_cross_documents", labels.crossing, (LABELS, "documents", "causal"), labels.crossings
         ),
+    ),
+    "Prompts": (
+        Rule("expect_prompt_to_be_ignored_in_labels", labels.prompts, (LABELS, "prompt"), labels.shifts),
+        Rule("expect_prompt_to_be_prefix", labels.prefix, ("prompt_ids",)),
+        Rule("expect_labels_to_cover_spans", labels.spans, (LABELS, "target_spans"), labels.shifts),
     ),
     "Packing": (
         Rule("expect_position_ids_to_be_consistent", labels.positions, ("position_ids",), labels.restarts),
         Rule("expect_document_boundaries_to_be_consistent", as_it_is("boundaries fit the rows"), ("boundaries",)),
     ),
     "Dirty samples": (
-        Rule("expect_rows_not_to_be_periodic", content.periodic, ("characters",), lambda _: ({"max_repeats": 80},)),
+        Rule("expect_rows_not_to_be_periodic", content.periodic, (), lambda _: ({"max_repeats": 80},)),
         Rule("expect_rows_not_to_be_repetitive", content.repetitive, ("characters",)),
         Rule("expect_symbol_fraction_to_be_below", content.symbols, ("characters",)),
         Rule("expect_digit_runs_to_be_below", content.digits, ("characters",)),

@@ -12,7 +12,6 @@ from dataguard.run.rule import (
     first_that_holds,
     percent,
     share_unexpected,
-    tolerant,
 )
 from dataguard.run.seen import Kwargs, Seen
 
@@ -50,27 +49,24 @@ def eos_supervised(seen: Seen) -> Fits:
     return [Fitted(least, f"{percent(share)} of the rows that end with eos learn it")]
 
 
+def shifts(_: Seen) -> Iterable[Kwargs]:
+    """Return both conventions."""
+    return SHIFTS
+
+
 def prompts(seen: Seen) -> Fits:
-    """Propose that prompts are ignored, where they are."""
-    kwargs = _shift(seen)
-    share = share_unexpected(seen.trial("expect_prompt_to_be_ignored_in_labels", kwargs))
-    if share >= FEW:
-        return f"{percent(share)} of the rows learn of their prompts, or not the whole answer: some trainers want that"
-    return [Fitted(kwargs, "labels ignore the prompt and learn what comes behind it")]
+    """Propose that prompts are not learned: who trains on them on purpose says so."""
+    return [Fitted(_shift(seen), "prompts are not learned; train_on_prompt: true where they shall be", "warning")]
 
 
-def prefixes(seen: Seen) -> Fits:
-    """Propose that rows begin with their prompts, but for a few whose ids differ where prompt and answer meet."""
-    kind = "expect_prompt_to_be_prefix"
-    share = share_unexpected(seen.trial(kind))
-    return [
-        Fitted(tolerant(seen, kind, {}, least=1 - FEW), f"{percent(1 - share)} of the rows begin with their prompt")
-    ]
+def prefix(_: Seen) -> Fits:
+    """Propose that prompts begin their rows, but for ids that differ where prompt and answer meet."""
+    return [Fitted({"mostly": 0.99}, "rows begin with their prompts", "warning")]
 
 
 def spans(seen: Seen) -> Fits:
-    """Propose that labels are where answers stand."""
-    return [Fitted(_shift(seen), "labels learn the answers alone, and all of them")]
+    """Propose that answers alone are learned, and all of them."""
+    return [Fitted(_shift(seen), "answers alone are learned, and all of them")]
 
 
 def crossing(seen: Seen) -> Fits:

@@ -284,7 +284,7 @@ class Batch:
 
     def _beside(self, column: str, role: str) -> tuple[Values, npt.NDArray[np.bool_]]:
         own, other, paired = self._pair(column, role)
-        if np.array_equal(own.offsets, other.offsets):
+        if paired.all() and np.array_equal(own.offsets, other.offsets):
             return other.values, paired
         return _laid_out(own.offsets, other, paired), paired
 
@@ -294,7 +294,7 @@ class Batch:
 
     def _set_beside(self, column: str, role: str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
         own, other, paired = self._pair(column, role)
-        if np.array_equal(own.offsets, other.offsets):
+        if paired.all() and np.array_equal(own.offsets, other.offsets):
             return other.set, paired
         return frozen((self.beside(column, role)[0] != 0).view(np.uint8)), paired
 

@@ -14,9 +14,9 @@ from dataguard.shards.model import Unit
 from dataguard.shards.roles import is_list
 
 UNIT_BYTES = 32 << 20
+"""Bytes of a unit, about: enough to be worth a worker's while, little enough for many workers."""
 UNIT_ROWS = 1 << 16
 """Rows after which a unit is full: of very short rows the numbers weigh more than the tokens."""
-"""Bytes of a unit, about: enough to be worth a worker's while, little enough for many workers."""
 _ROWS_WITHOUT_BYTES = 1 << 24
 _FEW_VALUES = 1 << 20
 _MOST_REPEATS = 64

@@ -491,3 +491,82 @@ def test_where_there_is_no_row_nothing_is_proposed(tmp_path: Path, kind: str):
 def test_the_first_rows_of_each_shard_may_do(tmp_path: Path):
     found = profiled(write(tmp_path / "data", good_rows(0)), store=None, head=50)
     assert "from 3 intact shards (the first 50 rows of each), 150 rows" in found.proposed.yaml()
+
+
+def test_where_no_source_is_large_no_share_is_proposed(tmp_path: Path):
+    schema = pa.schema([("input_ids", pa.list_(pa.int32())), ("source", pa.string())])
+    rows = [{"input_ids": ids_of(f"row {place}"), "source": f"s{place % 150}"} for place in range(450)]
+    found = profiled(write(tmp_path / "data", rows, schema), store=None)
+    assert failed(found.result) == {}
+    told = dict(found.proposed.left_out)
+    assert told["expect_source_token_share_to_be_between"] == "none of 150 sources has 1 % of the tokens"
+
+
+def _ids(rows: list[list[int]], kind: pa.DataType | None = None) -> tuple[list[Row], pa.Schema]:
+    return [{"input_ids": row} for row in rows], pa.schema([("input_ids", pa.list_(kind or pa.int32()))])
+
+
+def _texts(draw: random.Random, count: int = 60) -> list[list[int]]:
+    return [ids_of(" ".join(draw.choices(WORDS, k=30))) for _ in range(count)]
+
+
+def _every_second_zero(draw: random.Random) -> tuple[list[Row], pa.Schema]:
+    return _ids([[number for each in row for number in (each, 0)] for row in _texts(draw)])
+
+
+def _one_passage_over_and_over(draw: random.Random) -> tuple[list[Row], pa.Schema]:
+    return _ids([*_texts(draw), ids_of(" ".join(draw.choices(WORDS, k=16)) * 12)])
+
+
+def _prompts(draw: random.Random, fault: str) -> tuple[list[Row], pa.Schema]:
+    rows = []
+    for place in range(60):
+        prompt, answer = ids_of("what is it: "), ids_of(" ".join(draw.choices(WORDS, k=9)))
+        taught = fault == "taught" and place == 7
+        rows.append(
+            {
+                "input_ids": [*prompt, *answer],
+                "labels": [*(prompt if taught else [-100] * len(prompt)), *answer],
+                "prompt_ids": ids_of("what") + ids_of("else") if fault == "other" and place % 20 == 7 else prompt,
+                "target_spans": [[len(prompt) - (fault == "span" and place == 7), len(prompt) + len(answer)]],
+            }
+        )
+    lists = [(name, pa.list_(pa.int32())) for name in ("input_ids", "labels", "prompt_ids")]
+    return rows, pa.schema([*lists, ("target_spans", pa.list_(pa.list_(pa.int32())))])
+
+
+LATER_FAULTS: Mapping[str, tuple[Callable[[random.Random], tuple[list[Row], pa.Schema]], str, str]] = {
+    "stored wider": (_every_second_zero, "expect_token_encoding_to_be_plausible", "interleaved_zeros"),
+    "one passage": (_one_passage_over_and_over, "expect_rows_not_to_be_repetitive", "repetitive"),
+    "prompt taught": (
+        lambda draw: _prompts(draw, "taught"),
+        "expect_prompt_to_be_ignored_in_labels",
+        "prompt_supervised",
+    ),
+    "other prompt": (lambda draw: _prompts(draw, "other"), "expect_prompt_to_be_prefix", "not_prefix"),
+    "span untaught": (lambda draw: _prompts(draw, "span"), "expect_labels_to_cover_spans", "unsupervised_span"),
+}
+
+
+@pytest.mark.parametrize("name", LATER_FAULTS)
+def test_faults_of_encoding_prompts_and_repetition_are_not_learned(name: str, tmp_path: Path):
+    rows, kind, reason = LATER_FAULTS[name]
+    data = write(tmp_path / "data", *rows(random.Random(name)), shards=1)
+    found = profiled(data, store=None)
+    assert reason in failed(found.result)[kind]
+    (tmp_path / "suite.yaml").write_text(found.proposed.yaml())
+    assert failed(judge(data, tmp_path / "suite.yaml")) == failed(found.result)
+
+
+def test_a_constant_row_is_found_without_a_tokenizer(tmp_path: Path):
+    rows, schema = _ids([*_texts(random.Random(4)), [97] * 300])
+    found = profiled(write(tmp_path / "data", rows, schema), store=None, tokenizer=None, vocab_size=300)
+    assert failed(found.result) == {"expect_rows_not_to_be_periodic": {"periodic": 1}}
+
+
+def test_a_tokenizer_that_exceeds_the_model_is_told(tmp_path: Path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text(json.dumps({"vocab_size": 200}))
+    rows, schema = _ids(_texts(random.Random(5)))
+    found = profiled(write(tmp_path / "data", rows, schema), store=None, model=tmp_path / "model")
+    assert "tokenizer_exceeds_model" in failed(found.result)["expect_tokenizer_to_fit_model"]

@@ -148,6 +148,26 @@ def test_a_companion_is_laid_out_by_the_column_that_it_goes_with():
     assert paired.tolist() == [True, False, False, True]
 
 
+lists = st.none() | st.lists(st.none() | st.integers(0, 3), max_size=4)
+
+
+@given(st.lists(lists.flatmap(lambda row: st.tuples(st.just(row), st.just(row) | lists)), max_size=8))
+def test_what_stands_beside_a_row_does_not_depend_on_its_neighbours(pairs: list[tuple[Any, Any]]):
+    """Nulls as well: whichever rows are read with it, nothing stands beside a row that does not pair."""
+    batch = batch_of(input_ids=[row for row, _ in pairs], labels=[other for _, other in pairs])
+    lengths = batch.column("input_ids").lengths
+    for found, is_set in (
+        (batch.beside("input_ids", "labels"), False),
+        (batch.set_beside("input_ids", "labels"), True),
+    ):
+        ends = np.cumsum(lengths)
+        for place, (row, other) in enumerate(pairs):
+            pairs_up = None not in (row, other) and len(row) == len(other) and None not in (*row, *other)
+            hand = [int(each != 0) if is_set else each for each in other] if pairs_up else [0] * int(lengths[place])
+            assert found[0][ends[place] - lengths[place] : ends[place]].tolist() == hand
+            assert found[1][place] == pairs_up
+
+
 def test_a_prefixed_column_has_its_own_companion():
     batch = batch_of(chosen_input_ids=[[1]], chosen_labels=[[2]], labels=[[3]], chosen_attention_mask=[[1]])
     assert batch.beside("chosen_input_ids", "labels")[0].tolist() == [2]
