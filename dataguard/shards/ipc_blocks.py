@@ -93,7 +93,9 @@ def _block(
         _filled(column, read[name], *owned[name]) if name in owned else column
         for name, column in zip(batch.schema.names, batch.columns, strict=True)
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+    block = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+    block.validate()  # that each buffer is as long as its column says, whatever is wrong above: kernels do not look again
+    return block
 
 
 def _read(
