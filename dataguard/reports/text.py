@@ -21,6 +21,14 @@ def _spelled(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
+def clipped(text: str, most: int) -> str:
+    """Return text of at most so many characters, whatever their width: the middle of a longer one gives way."""
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return text[: most - 1 - tail] + "…" + text[len(text) - tail :]
+
+
 def shorten(text: str, width: int) -> str:
     """Return text of at most `width` terminal cells: its middle gives way, because both ends of a path tell it apart."""
     if cell_len(text) <= width:
