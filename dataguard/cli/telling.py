@@ -51,9 +51,9 @@ def tell(
         say(f"FAIL: {result.verdict()}{see}\n", sys.stderr)
     if "github" in reports:
         from dataguard.cli.github import add_summary, before_shards
-        from dataguard.reports.github import annotations, fenced
+        from dataguard.reports.github import fenced, workflow_commands
 
-        text = (fenced(text) if text else "") + annotations(result, before_shards(data))
+        text = (fenced(text) if text else "") + workflow_commands(result, before_shards(data))
         add_summary(result)
     if text:
         say(text, stream)

@@ -52,7 +52,7 @@ def cases_of(result: Result) -> list[Case]:
     arguments = [{"column": "input_ids", **each.kwargs} for each in result.results]
     arguments += [{"column": each.get("column") or "input_ids"} for each in skipped]
     types = [each.type for each in result.results] + [str(each.get("type")) for each in skipped]
-    names = _named(types, arguments)
+    names = named(types, arguments)
     cases = [
         Case(name, each.type, each.column, status_of(each, result), each)
         for name, each in zip(names, result.results, strict=False)
@@ -63,8 +63,8 @@ def cases_of(result: Result) -> list[Case]:
     return cases
 
 
-def _named(types: list[str], arguments: list[dict[str, Any]]) -> list[str]:
-    """Return names: the type alone where it occurs once, else with the arguments in which its expectations differ."""
+def named(types: list[str], arguments: list[dict[str, Any]]) -> list[str]:
+    """Return a name for each expectation: the type alone where it occurs once, else with the arguments that differ."""
     together: dict[str, list[dict[str, Any]]] = {}
     for kind, given in zip(types, arguments, strict=True):
         together.setdefault(kind, []).append(given)

@@ -21,7 +21,7 @@ MOST_SUMMARY = 1 << 20
 COMMANDS = {"fail": "error", "unjudged": "error", "warn": "warning"}
 
 
-def annotations(result: Result, before: str = "") -> str:
+def workflow_commands(result: Result, before: str = "") -> str:
     """Return workflow commands, one a line: an error for what fails the run, a warning for what is too mild to.
 
     Args:
