@@ -78,25 +78,25 @@ def _print(head: str, parts: Iterable[tuple[str, str]], each: ExpectationResult,
 
 def titled(each: ExpectationResult) -> str:
     """Return the type, and the column where it is not the usual one."""
-    column = "" if each.column == "input_ids" else f" on {printable(each.column)}"
-    return printable(each.type) + column
+    column = "" if each.column == "input_ids" else f" on {_name(each.column)}"
+    return _name(each.type) + column
 
 
 def _cause(each: ExpectationResult) -> Iterator[tuple[str, str]]:
     """Yield why an expectation could not be judged."""
     if each.unjudged is not None:
-        yield "why", f"not judged: {printable(each.unjudged.missing)}"
-        yield "fix", printable(each.unjudged.fix)
+        yield "why", f"not judged: {_said(each.unjudged.missing)}"
+        yield "fix", _said(each.unjudged.fix)
 
 
 def _parts(each: ExpectationResult, page: Page) -> Iterator[tuple[str, str]]:
     """Yield what was found, in labelled parts: of what holds, in brief, only what it notes."""
     if page.verbose or not each.success:
         yield from _found(each, page)
-    yield from _listed("hint", [printable(hint) for hint in each.details.get("hints") or ()])
-    yield from _listed("note", [printable(note) for note in each.details.get("notes") or ()])
+    yield from _listed("hint", [_said(hint) for hint in each.details.get("hints") or ()])
+    yield from _listed("note", [_said(note) for note in each.details.get("notes") or ()])
     if each.fix and not each.success and each.unjudged is None:
-        yield "fix", printable(each.fix)
+        yield "fix", _said(each.fix)
 
 
 def _found(each: ExpectationResult, page: Page) -> Iterator[tuple[str, str]]:
@@ -125,7 +125,7 @@ def _failure(each: ExpectationResult, page: Page) -> Iterator[tuple[str, str]]:
         yield from _listed("found", [*_observed(each.observed_value, page.width - INDENT - LABEL)])
     if page.verbose and (by_source := each.details.get("by_source")):
         counts = sorted(by_source.items(), key=lambda item: (-item[1], str(item[0])))
-        yield "source", several([f"{printable(name)} {number(count)}" for name, count in counts], MOST_ROWS)
+        yield "source", several([f"{_name(name)} {number(count)}" for name, count in counts], MOST_ROWS)
 
 
 def _listed(label: str, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -181,8 +181,12 @@ def _numbers(rows: Sequence[int], whole: bool) -> str:  # noqa: FBT001  # privat
     return f"{word} " + (several(texts, MOST_ROWS) if whole else ", ".join([*texts[:MOST_ROWS], "…"]))
 
 
-def _name(text: str) -> str:
+def _name(text: object) -> str:
     return clipped(printable(text), MOST_NAMED)
+
+
+def _said(text: object) -> str:
+    return clipped(printable(text), MOST_SAID)
 
 
 def where(found: Finding, value_name: str = "") -> str:
@@ -206,17 +210,15 @@ def where(found: Finding, value_name: str = "") -> str:
     if found.position is not None:
         place += f", position {found.position}"
     if found.value is not None:
-        place += ": " + " ".join(filter(None, [printable(value_name), _value(found.value)]))
-    return f"{place} ({_name(found.reason)})" + (
-        f": {clipped(printable(found.detail), MOST_SAID)}" if found.detail else ""
-    )
+        place += ": " + " ".join(filter(None, [_name(value_name), _value(found.value)]))
+    return f"{place} ({_name(found.reason)})" + (f": {_said(found.detail)}" if found.detail else "")
 
 
 def _reasons(reasons: Mapping[str, Any]) -> Iterator[str]:
     """Yield each reason with its count, the most frequent first, and what it means."""
     for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
         words = in_words(reason)
-        yield f"{number(count)} {printable(reason)}" + (f": {words}" if words else "")
+        yield f"{number(count)} {_name(reason)}" + (f": {words}" if words else "")
 
 
 def _pairs(values: Mapping[str, Any], leave: Sequence[str] = ()) -> str:
@@ -237,7 +239,7 @@ def _value(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
         value = int(value)
     plain = isinstance(value, int) and not isinstance(value, bool)
-    return shorten(str(value) if plain else number(value), MOST_CELLS)
+    return shorten(clipped(str(value) if plain else number(value), MOST_NAMED), MOST_CELLS)
 
 
 def _observed(value: Any, width: int) -> Iterator[str]:

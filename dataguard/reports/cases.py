@@ -40,7 +40,6 @@ class Case:
 
     name: str
     type: str
-    column: str
     status: str
     result: ExpectationResult | None = None
     skipped: Unjudged | None = None
@@ -54,12 +53,13 @@ def cases_of(result: Result) -> list[Case]:
     types = [each.type for each in result.results] + [str(each.get("type")) for each in skipped]
     names = named(types, arguments)
     cases = [
-        Case(name, each.type, each.column, status_of(each, result), each)
+        Case(name, clipped(printable(each.type), MOST_NAMED), status_of(each, result), each)
         for name, each in zip(names, result.results, strict=False)
     ]
-    for name, given, each in zip(names[len(cases) :], arguments[len(cases) :], skipped, strict=True):
+    for name, each in zip(names[len(cases) :], skipped, strict=True):
         wanting = Unjudged(str(each.get("missing") or ""), str(each.get("fix") or ""))
-        cases.append(Case(name, str(each.get("type")), str(given["column"]), "skip", skipped=wanting))
+        kind = clipped(printable(each.get("type")), MOST_NAMED)
+        cases.append(Case(name, kind, "skip", skipped=wanting))
     return cases
 
 
@@ -107,4 +107,4 @@ def at_length(each: ExpectationResult, result: Result) -> str:
 def reason_told(reason: str) -> str:
     """Return a reason's code, and what it means."""
     words = in_words(reason)
-    return printable(reason) + (f": {words}" if words else "")
+    return clipped(printable(reason), MOST_NAMED) + (f": {words}" if words else "")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from dataguard.reports.json_report import plain
 from dataguard.result import SEVERITIES, Severity
+from dataguard.version import __version__
 
 Status = Literal["holds", "failed", "not judged", "skipped"]
 Kind = Literal["broken", "worse", "mended", "changed", "added", "removed"]
@@ -130,7 +131,9 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, the same for the same reports."""
         changes = [{**asdict(change), "fails": change.is_worse(self.fail_on)} for change in self.changes]
-        told: dict[str, Any] = plain({"success": self.success, **asdict(self), "changes": changes})
+        told: dict[str, Any] = plain(
+            {"dataguard": __version__, "success": self.success, **asdict(self), "changes": changes}
+        )
         return told
 
 

@@ -120,13 +120,14 @@ def _amounts(difference: Difference, page: Page) -> None:
     found = [each for each in difference.amounts if each.old != each.new]
     if not found:
         return
-    rows = [("", "old", "new", "change")]
+    rows: list[tuple[str, str, str, str]] = [("", "old", "new", "change")]
     for each in found[:MOST_TOLD]:
         change = "" if each.old is None or each.new is None else f"{each.new - each.old:+,}"
         if each.old and each.new is not None:
             change += f" ({100 * (each.new - each.old) / each.old:+.3g} %)"
         name = clipped(printable(each.name), 40)
-        rows.append((name, *("unknown" if value is None else number(value) for value in (each.old, each.new)), change))
+        old, new = ("unknown" if value is None else number(value) for value in (each.old, each.new))
+        rows.append((name, old, new, change))
     widths = [max(cell_len(row[place]) for row in rows) for place in range(4)]
     page.gap()
     for row in rows:

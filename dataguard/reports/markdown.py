@@ -116,7 +116,7 @@ def code(text: object) -> str:
     shown = clipped(printable(text), MOST_NAMED) or " "
     longest = max((len(run) for run in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
-    pad = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    pad = " " if shown.strip() and (shown[0] in "` " or shown[-1] in "` ") else ""
     return f"{fence}{pad}{shown}{pad}{fence}"
 
 

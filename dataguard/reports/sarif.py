@@ -25,6 +25,8 @@ LEVELS: dict[Severity, str] = {"critical": "error", "warning": "warning", "info"
 DATA = "DATA"
 WHOLE = "./"
 """The data set itself, as a place: some readers want one of every result."""
+MOST_PATH = 4_096
+"""Characters of a path: no file system has longer ones."""
 PLACEHOLDER = re.compile(r"\{(\d+)\}")
 
 
@@ -44,7 +46,7 @@ def sarif_report(result: Result) -> str:
         "artifacts": [{"location": _artifact(uri)} for uri in uris if uri != WHOLE],
         "results": found,
         "properties": {
-            "suite": printable(result.suite_name),
+            "suite": clipped(printable(result.suite_name), MOST_NAMED),
             "success": result.success,
             "rows": result.meta.get("rows"),
             "tokens": result.meta.get("tokens"),
@@ -58,7 +60,7 @@ def _rules(cases: list[Case]) -> list[dict[str, Any]]:
     """Return a rule for each type of expectation, in the order of the suite."""
     rules: dict[str, dict[str, Any]] = {}
     for case in cases:
-        rule = rules.setdefault(case.type, {"id": printable(case.type), "help": None})
+        rule = rules.setdefault(case.type, {"id": case.type, "help": None})
         if case.result is None:
             continue
         text = case.type.removeprefix("expect_").replace("_", " ")
@@ -95,7 +97,7 @@ def _invocation(cases: list[Case], result: Result, place_of: dict[str, int]) -> 
                 "message": _message(
                     f"{case.name} was {'skipped' if case.status == 'skip' else 'not judged'}: {unjudged}"
                 ),
-                "associatedRule": {"id": printable(case.type), "index": place_of[printable(case.type)]},
+                "associatedRule": {"id": case.type, "index": place_of[case.type]},
             }
         )
     return {
@@ -110,7 +112,7 @@ def _results(case: Case, place_of: dict[str, int]) -> Iterator[dict[str, Any]]:
     each = case.result
     if each is None or each.success:
         return
-    rule = {"ruleId": printable(case.type), "ruleIndex": place_of[printable(case.type)]}
+    rule = {"ruleId": case.type, "ruleIndex": place_of[case.type]}
     if each.unjudged is not None:
         rule |= {"kind": "open", "level": "none"}
     else:
@@ -161,7 +163,7 @@ def _artifact(uri: str) -> dict[str, Any]:
 
 def uri_of(shard: str) -> str:
     """Return a shard's name as a relative reference: bytes that URIs cannot hold are percent-encoded, `/` parts folders."""
-    return quote(shard.encode("utf-8", "backslashreplace"), safe="/") or WHOLE
+    return quote(clipped(shard, MOST_PATH).encode("utf-8", "backslashreplace"), safe="/") or WHOLE
 
 
 def _properties(case: Case, found: Finding) -> dict[str, Any]:

@@ -14,7 +14,8 @@ def printable(text: object) -> str:
     That holds for control characters (an escape sequence is shown, not sent), for characters that change the direction
     of writing or that nobody sees, for white space other than the space, and for bytes of a file name that are no text.
     """
-    return "".join(each if each.isprintable() else _spelled(each) for each in str(text))
+    shown = str(text)
+    return shown if shown.isprintable() else "".join(each if each.isprintable() else _spelled(each) for each in shown)
 
 
 def _spelled(character: str) -> str:
