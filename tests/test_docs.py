@@ -1,14 +1,22 @@
-"""Every expectation of the table is documented and tested."""
+"""Every expectation of the table is documented and tested, and the commands of the page on reports are run."""
 
 from __future__ import annotations
 
 import inspect
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dataguard.expectations import EXPECTATIONS
 from dataguard.expectations.base import Expectation
+from dataguard.reports.files import REPORTS
+from tests.conftest import ROOT
 
 TESTS = Path(__file__).parent / "expectations"
 every_expectation = pytest.mark.parametrize("expectation", EXPECTATIONS.values(), ids=list(EXPECTATIONS))
@@ -38,3 +46,33 @@ def test_says_how_to_mend_it_and_which_reasons_it_gives(expectation: type[Expect
 def test_has_a_test_module(expectation: type[Expectation]):
     module = TESTS / f"test_{expectation.__module__.rpartition('.')[2]}.py"
     assert module.is_file(), f"{expectation.type()} has no {module.name}"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Return the examples of a page in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_commands_of_the_page_on_reports_do_what_they_say(tmp_path: Path):
+    table = pa.table({"input_ids": pa.array([[1, 2, 300], [4, 5]], pa.list_(pa.int32()))})
+    (tmp_path / "data").mkdir()
+    pq.write_table(table, tmp_path / "data" / "a.parquet")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for block in blocks("reports.md", "sh"):
+        done = subprocess.run(
+            ["bash", "-e", "-c", block],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
+    forms = {"report.json", "report.junit.xml", "report.sarif", "report.md"}
+    assert forms <= {each.name for each in (tmp_path / "checked").iterdir()}
+    assert (tmp_path / "compared" / "diff.json").read_text() == (tmp_path / "comparison.json").read_text()
+
+
+def test_the_page_on_reports_names_every_report():
+    text = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+    assert [name for name in REPORTS if f"| `{name}` |" not in text] == []

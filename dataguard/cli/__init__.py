@@ -19,7 +19,20 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from dataguard.cli import catalogue, fingerprint, judge, locate, profile, sampler, schema, show, store, validate, warm
+from dataguard.cli import (
+    catalogue,
+    diff,
+    fingerprint,
+    judge,
+    locate,
+    profile,
+    sampler,
+    schema,
+    show,
+    store,
+    validate,
+    warm,
+)
 from dataguard.cli.faults import tell_fault, tell_interruption, tell_usage, usage_of
 from dataguard.cli.streams import prepare_streams, silence
 from dataguard.errors import UsageError
@@ -58,6 +71,7 @@ app = typer.Typer(
 )
 app.command(cls=Command, epilog=validate.EXAMPLES)(validate.validate)
 app.command(cls=Command, epilog=judge.EXAMPLES)(judge.judge)
+app.command(cls=Command, epilog=diff.EXAMPLES)(diff.diff)
 app.command(cls=Command, epilog=profile.EXAMPLES)(profile.profile)
 app.command(cls=Command, epilog=sampler.EXAMPLES)(sampler.sampler)
 app.command(cls=Command, epilog=store.EXAMPLES)(store.store)

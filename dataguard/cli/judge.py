@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from dataguard.cli.options import REPORT_NAMES
 from dataguard.cli.telling import tell, tell_timings
-from dataguard.cli.values import FailOn, mapping_of, parameter
+from dataguard.cli.values import FailOn, mapping_of, names_of, parameter
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -60,6 +61,16 @@ def judge(
             metavar="DIR", show_default="nothing is written", help="Folder for report.json and rejected.parquet."
         ),
     ] = None,
+    report: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help=f"{REPORT_NAMES}. Those that are files need an --out, where report.json always is.",
+        ),
+    ] = "console",
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print all of every expectation, those that hold too.")
+    ] = False,
     timings: Annotated[bool, typer.Option("--timings", help="Tell on stderr where the time went.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The result on stdout, everything else on stderr.")] = False,
     quiet: Annotated[
@@ -84,12 +95,13 @@ def judge(
         parameters=parameters,
         store=store,
         out=out,
+        reports=names_of(report),
         plugins=plugins or (),
         fail_on=fail_on.value,
         watch=Watch(quiet=quiet, bar=False),
         timings=spent,
     )
-    tell(result, out, console=True, as_json=as_json, quiet=quiet)
+    tell(result, out, names_of(report), as_json=as_json, quiet=quiet, verbose=verbose)
     if timings:
         tell_timings(spent)
     return 0 if result.success else 1

@@ -31,6 +31,11 @@ Plugins = Annotated[
         help="A module that gives further expectations; it is imported. May be given several times.",
     ),
 ]
+REPORT_NAMES = "Reports, of which any may be named: console, json, junit, sarif, markdown, github"
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", rich_help_panel=OUT, help="Print all of every expectation, those that hold too."),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", rich_help_panel=OUT, help="The result on stdout, everything else on stderr.")
 ]

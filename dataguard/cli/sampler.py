@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dataguard.cli.options import BY, OUT, AsJson, FailOnLeast, Plugins, SetParameters
+from dataguard.cli.options import BY, OUT, REPORT_NAMES, AsJson, FailOnLeast, Plugins, SetParameters, Verbose
 from dataguard.cli.telling import tell
 from dataguard.cli.values import Backend, Deal, DropLast, FailOn, SourceFrom, is_told, mapping_of, names_of, parameter
 from dataguard.errors import UsageError
@@ -151,7 +151,7 @@ def sampler(
         typer.Option(
             metavar="NAME,...",
             rich_help_panel=OUT,
-            help="Reports: console, json. report.json is written where there is an --out.",
+            help=f"{REPORT_NAMES}. Those that are files need an --out, where report.json always is.",
         ),
     ] = "console",
     as_json: AsJson = False,
@@ -159,6 +159,7 @@ def sampler(
         bool,
         typer.Option("--quiet", rich_help_panel=OUT, help="Print nothing but errors, and one line where it fails."),
     ] = False,
+    verbose: Verbose = False,
     store: Annotated[
         Path | None,
         typer.Option(metavar="DIR", rich_help_panel=OUT, show_default="the user's cache", help="As in validate."),
@@ -179,17 +180,17 @@ def sampler(
         raise UsageError(f"{', '.join(idle)} cannot be given with --observed", why=why, fix="leave it out")
 
     from dataguard.cli.progress import Watch
-    from dataguard.run.arguments import known_names
     from dataguard.run.sampler import judge_observed, judge_sampler
     from dataguard.sampler.settings import DROPS, Settings
 
-    reports = known_names("report", names_of(report), ("console", "json"))
+    reports = names_of(report)
     asked: dict[str, Any] = {
         "suite": suite,
         "parameters": parameters,
         "plugins": plugins or (),
         "fail_on": fail_on.value,
         "out": out,
+        "reports": reports,
     }
     if observed is not None:
         result = judge_observed(observed, **asked)
@@ -210,5 +211,5 @@ def sampler(
             jobs=jobs,
             watch=Watch(quiet=quiet, bar=not as_json),
         )
-    tell(result, out, console="console" in reports, as_json=as_json, quiet=quiet)
+    tell(result, out, reports, data=data or (), as_json=as_json, quiet=quiet, verbose=verbose)
     return 0 if result.success else 1

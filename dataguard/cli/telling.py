@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,23 +12,51 @@ if TYPE_CHECKING:
     from dataguard.run.timings import Timings
 
 
-def tell(result: Result, out: Path | None, *, console: bool, as_json: bool, quiet: bool) -> None:
-    """Print the result where, and as far as, it was asked for."""
+def tell(
+    result: Result,
+    out: Path | None,
+    reports: Sequence[str] = ("console",),
+    *,
+    data: Sequence[Path] = (),
+    as_json: bool,
+    quiet: bool,
+    verbose: bool = False,
+) -> None:
+    """Print the result where, and as far as, it was asked for.
+
+    Args:
+        reports: Names of reports, of which `console` and `github` are printed.
+        data: What was judged: GitHub names files by their paths in the repository.
+        verbose: Print all that is known of every expectation.
+
+    Raises:
+        OutputError: Something cannot be written.
+    """
     from dataguard.cli.streams import Sheet, say
     from dataguard.reports.json_report import report_json
 
     stream = sys.stderr if as_json else sys.stdout
-    if console and not quiet:
+    text = ""
+    if "console" in reports and not quiet:
         from rich.console import Console
 
         from dataguard.reports.console import print_report
+        from dataguard.reports.files import files_of
 
         sheet = Sheet(stream)
-        print_report(result, Console(file=sheet, highlight=False), out)
-        say(sheet.text(), stream)
+        print_report(result, Console(file=sheet, highlight=False), out, verbose=verbose, also=files_of(reports))
+        text = sheet.text()
     elif quiet and not result.success:
         see = "" if out is None else f"; see {out / 'report.json'}"
         say(f"FAIL: {result.verdict()}{see}\n", sys.stderr)
+    if "github" in reports:
+        from dataguard.cli.github import add_summary, before_shards
+        from dataguard.reports.github import fenced, workflow_commands
+
+        text = (fenced(text) if text else "") + workflow_commands(result, before_shards(data))
+        add_summary(result)
+    if text:
+        say(text, stream)
     if as_json:
         say(report_json(result), sys.stdout)
 

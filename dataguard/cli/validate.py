@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dataguard.cli.options import BY, OUT, AsJson, FailOnLeast, Plugins, SetParameters
+from dataguard.cli.options import BY, OUT, REPORT_NAMES, AsJson, FailOnLeast, Plugins, SetParameters, Verbose
 from dataguard.cli.telling import tell, tell_timings
 from dataguard.cli.values import FailOn, SourceFrom, is_told, mapping_of, names_of, parameter, size_of
 
@@ -23,6 +23,8 @@ dataguard validate shard.arrow --column input_ids=tokens --vocab-size 50257
 dataguard validate data/ --clean --out checked
 
 dataguard validate data/ --fail-on warning --json > result.json
+
+dataguard validate data/ --report console,junit,markdown
 
 Exit status: 0 the data holds, 1 it does not, 2 the command or DATA is unusable, 3 a fault of dataguard.
 """
@@ -144,9 +146,7 @@ def validate(
     ] = False,
     report: Annotated[
         str,
-        typer.Option(
-            metavar="NAME,...", rich_help_panel=OUT, help="Reports: console, json. report.json is always written."
-        ),
+        typer.Option(metavar="NAME,...", rich_help_panel=OUT, help=f"{REPORT_NAMES}. report.json is always written."),
     ] = "console",
     as_json: AsJson = False,
     quiet: Annotated[
@@ -155,6 +155,7 @@ def validate(
             "--quiet", rich_help_panel=OUT, help="Print nothing but errors, and one line where the data fails."
         ),
     ] = False,
+    verbose: Verbose = False,
     timings: Annotated[
         bool,
         typer.Option(
@@ -238,7 +239,7 @@ def validate(
             if options["store"] != where["store"] or options["plugins"]:
                 asked = None  # a project file keeps verdicts elsewhere, or lets foreign code take part
         result = judge(data, **options, watch=Watch(quiet=quiet, bar=not as_json), timings=spent, asked=asked)
-    tell(result, options["out"], console="console" in options["reports"], as_json=as_json, quiet=quiet)
+    tell(result, options["out"], options["reports"], data=data, as_json=as_json, quiet=quiet, verbose=verbose)
     if timings:
         tell_timings(spent)
     return 0 if result.success else 1

@@ -115,7 +115,7 @@ class ExpectDistributionsToMatchBaseline(Expectation):
             elif len(own.counts) != len(held[name].counts) or (name == TOKEN_USE and own.edges != held[name].edges):
                 unjudged.append(Unjudged(f"{self.baseline} counts {name} in other classes than this version", ANEW))
             else:
-                compared.append(_compare(name, held[name], own))
+                compared.append(compare(name, held[name], own))
         return self._outcome(compared, unjudged, _notes(baseline, compared, context, self.max_psi))
 
     def _baseline(self, context: Context) -> Baseline:
@@ -152,7 +152,8 @@ class ExpectDistributionsToMatchBaseline(Expectation):
         )
 
 
-def _compare(name: str, before: Distribution, now: Distribution) -> Compared:
+def compare(name: str, before: Distribution, now: Distribution) -> Compared:
+    """Return how far apart two distributions are, which are counted in the same classes."""
     samples = (before.samples, now.samples)
     theirs, ours = (np.array(each.counts, np.float64) for each in (before, now))
     classes = int(((theirs > 0) | (ours > 0)).sum())

@@ -6,7 +6,7 @@ from data goes through `printable`; nothing is ever read as markup.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,41 +18,49 @@ from dataguard.reports.blocks import block, groups, status_of
 from dataguard.reports.histogram import length_table
 from dataguard.reports.page import Page
 from dataguard.reports.text import counted, number, printable, several, shorten, size
-from dataguard.result import ExpectationResult, Result
+from dataguard.result import SEVERITIES, ExpectationResult, Result
 
 ORDER = ("fail", "unjudged", "warn", "pass")
 MOST_NAMED = 5
+MOST_BLOCKS = 5
 EXPECTED = ": a sidecar"
 """Files that are left out for this reason are no news."""
 
 
-def print_report(result: Result, console: Console, out: Path | None) -> None:
+def print_report(
+    result: Result, console: Console, out: Path | None, *, verbose: bool = False, also: Sequence[str] = ()
+) -> None:
     """Print the report.
 
     Args:
         result: The verdict; of its `meta`, whatever is known is told.
         console: Where to; its width and colours decide the form.
         out: The output folder, None where nothing was written.
+        verbose: Tell all that is known of every expectation, instead of what somebody must read who mends the data.
+        also: Names of further files that were written to `out`.
     """
-    page = Page(console)
+    page = Page(console, verbose=verbose)
     headline(result, page)
     partial(result.meta, page)
     took(result.meta, page)
     table(result, page)
-    for told in groups(ranked(result)):
-        page.gap()
-        block(told, result, page)
+    blocks(result, page)
     skipped(result.meta, page)
     lengths(result.meta, page)
     notes(result, page)
     accounts(result.meta, page)
-    places(result.meta, page, out)
+    places(result.meta, page, out, also)
 
 
 def headline(result: Result, page: Page) -> None:
     """Tell the verdict, and on how much data."""
     word, style = ("PASS", "bold green") if result.success else ("FAIL", "bold red")
-    meta = result.meta
+    verdict = f"suite {printable(result.suite_name)}: {result.verdict()}"
+    page.labelled(word, "; ".join(filter(None, [verdict, ", ".join(amounts_of(result.meta))])), style, 6)
+
+
+def amounts_of(meta: Mapping[str, Any]) -> list[str]:
+    """Return how much data was judged, in words, as far as that is known."""
     amounts = [f"{number(meta[key])} {key}" for key in ("rows", "tokens") if meta.get(key) is not None]
     told = ("rank",) if amounts else ("sample", "rank")
     amounts += [counted(meta[f"{key}s"], key) for key in told if meta.get(f"{key}s") is not None]
@@ -62,8 +70,7 @@ def headline(result: Result, page: Page) -> None:
         amounts.append(
             counted(count, "shard") if intact == count else f"{number(intact)} of {counted(count, 'shard')} intact"
         )
-    verdict = f"suite {printable(result.suite_name)}: {result.verdict()}"
-    page.labelled(word, "; ".join(filter(None, [verdict, ", ".join(amounts)])), style, 6)
+    return amounts
 
 
 def partial(meta: Mapping[str, Any], page: Page) -> None:
@@ -88,8 +95,25 @@ def took(meta: Mapping[str, Any], page: Page) -> None:
 
 
 def ranked(result: Result) -> list[ExpectationResult]:
-    """Return the verdicts, the most urgent first, otherwise in the order of the suite."""
-    return sorted(result.results, key=lambda each: ORDER.index(status_of(each, result)))
+    """Return the verdicts, the most urgent first: by what they are, by severity, then in the order of the suite."""
+
+    def urgency(each: ExpectationResult) -> tuple[int, int]:
+        status = status_of(each, result)
+        return ORDER.index(status), 0 if status == "pass" else SEVERITIES.index(each.severity)
+
+    return sorted(result.results, key=urgency)
+
+
+def blocks(result: Result, page: Page) -> None:
+    """Tell of each verdict that has something to say; in brief, of the most urgent ones."""
+    told = groups(ranked(result), tolerated=page.verbose)
+    shown = told if page.verbose else told[:MOST_BLOCKS]
+    for each in shown:
+        page.gap()
+        block(each, result, page)
+    if left := sum(map(len, told[len(shown) :])):
+        page.gap()
+        page.labelled("more", f"{counted(left, 'expectation')} that the table names: --verbose tells of all", "dim", 6)
 
 
 class Row(NamedTuple):
@@ -103,9 +127,16 @@ class Row(NamedTuple):
 
 
 def table(result: Result, page: Page) -> None:
-    """Tell every verdict in a line; where the first fault stands too, on a wide terminal."""
+    """Tell every verdict in a line; where the first fault stands too, on a wide terminal.
+
+    Where something is wrong, those that hold without a fault are counted alone, unless all is to be told.
+    """
     header = Row("", "severity", "unexpected", "expectation", "first at")
-    rows = [header, *(_row(each, result) for each in ranked(result))]
+    told = ranked(result)
+    loud = [each for each in told if not each.success or each.unexpected_count]
+    if page.verbose or all(each.success for each in told):
+        loud = told
+    rows = [header, *(_row(each, result) for each in loud)]
     fixed = [max(cell_len(row[place]) for row in rows) for place in range(3)]
     room = page.width - sum(fixed) - 6
     longest = max(cell_len(row.type) for row in rows)
@@ -120,6 +151,8 @@ def table(result: Result, page: Page) -> None:
             gap = " " * (longest + 2 - cell_len(name))
             line.append(gap + shorten(row.first, room - longest - 2), style="dim")
         page.line(line)
+    if quiet := len(told) - len(loud):
+        page.labelled("pass", f"{counted(quiet, 'expectation')} (--verbose names them)", page.style_of("pass"), 6)
 
 
 def _row(each: ExpectationResult, result: Result) -> Row:
@@ -152,7 +185,8 @@ def skipped(meta: Mapping[str, Any], page: Page) -> None:
     if not entries:
         return
     page.gap()
-    page.labelled("skip", f"{counted(len(entries), 'expectation')} for want of:", "dim", 6)
+    brief = "" if page.verbose else " (--verbose names them)"
+    page.labelled("skip", f"{counted(len(entries), 'expectation')}{brief}, for want of:", "dim", 6)
     wants: dict[str, list[str]] = {}
     for entry in entries:
         column = entry.get("column") or "input_ids"
@@ -161,7 +195,8 @@ def skipped(meta: Mapping[str, Any], page: Page) -> None:
         wants.setdefault(want, []).append(printable(name))
     for want, names in wants.items():
         page.text(printable(want), indent=6)
-        page.text(", ".join(names), indent=10, style="dim")
+        if page.verbose:
+            page.text(", ".join(names), indent=10, style="dim")
 
 
 def lengths(meta: Mapping[str, Any], page: Page) -> None:
@@ -211,12 +246,12 @@ def _known(count: int | None) -> str:
     return "unknown" if count is None else number(count)
 
 
-def places(meta: Mapping[str, Any], page: Page, out: Path | None) -> None:
+def places(meta: Mapping[str, Any], page: Page, out: Path | None, also: Sequence[str] = ()) -> None:
     """Tell what was written, and where. These lines are never wrapped: a path must stay whole to be copied."""
     if out is None:
         return
     rejected = (meta.get("accounting") or {}).get("rejected")
-    entries = [("report.json", "")]
+    entries = [("report.json", ""), *((name, "") for name in also)]
     if rejected is not None:
         entries.append(("rejected.parquet", "all rejected rows: shard, row, types, reasons" if rejected else "no rows"))
     if rejected and (copied := _copied(meta.get("quarantine", {}), rejected)):

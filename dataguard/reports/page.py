@@ -20,14 +20,15 @@ class Page:
 
     Args:
         console: Where they go.
+        verbose: Whether all is to be told that is known, rather than what has to be read.
 
     Attributes:
         width: Cells of a line; at least 40, below which nothing is laid out any more.
         blocks: Whether block characters can be shown.
     """
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, console: Console, *, verbose: bool = True) -> None:
+        self._console, self.verbose = console, verbose
         self.width = max(40, console.width)
         self.blocks = console.encoding.lower().replace("-", "").startswith("utf")
 

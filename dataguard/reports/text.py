@@ -14,11 +14,20 @@ def printable(text: object) -> str:
     That holds for control characters (an escape sequence is shown, not sent), for characters that change the direction
     of writing or that nobody sees, for white space other than the space, and for bytes of a file name that are no text.
     """
-    return "".join(each if each.isprintable() else _spelled(each) for each in str(text))
+    shown = str(text)
+    return shown if shown.isprintable() else "".join(each if each.isprintable() else _spelled(each) for each in shown)
 
 
 def _spelled(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
+
+
+def clipped(text: str, most: int) -> str:
+    """Return text of at most so many characters, whatever their width: the middle of a longer one gives way."""
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    return text[: most - 1 - tail] + "…" + text[len(text) - tail :]
 
 
 def shorten(text: str, width: int) -> str:

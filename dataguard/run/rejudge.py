@@ -12,6 +12,7 @@ from dataguard.result import Result, Severity
 from dataguard.run.outputs import RECORD, RUN
 from dataguard.run.request import Nobody, Request, Watch, with_max_length
 from dataguard.run.run import run
+from dataguard.run.telling import check_reports
 from dataguard.run.timings import Timings
 from dataguard.run.validate import write_judged
 
@@ -29,6 +30,7 @@ def rejudge(
     parameters: Mapping[str, Any] | None = None,
     store: str | Path | None = None,
     out: str | Path | None = None,
+    reports: Sequence[str] = (),
     plugins: Sequence[str] = (),
     fail_on: Severity = "critical",
     watch: Watch | None = None,
@@ -43,11 +45,13 @@ def rejudge(
         max_length: The suite's parameter of that name.
         plugins: Modules that give further expectations; never taken from run.json, for they are imported.
         out: Folder for report.json, rejected.parquet, run.json and shards.parquet; no rows are copied. None writes nothing.
+        reports: As in `dataguard.validate`.
         timings: Takes in where the time goes.
 
     Raises:
         UsageError: There is no such run, or the suite asks for numbers that it did not store.
     """
+    check_reports(reports, placed=out is not None)
     folder = Path(earlier)
     known = _settings(folder / RUN)
     request = Request(
@@ -72,7 +76,7 @@ def rejudge(
     if Path(out).resolve() == folder.resolve():
         why = "the verdict would take the place of the earlier one, and its quarantine would go"
         raise UsageError("OUT is the folder that is judged", where=str(out), why=why, fix="name another --out")
-    return write_judged(request, Path(out), limit=None)
+    return write_judged(request, Path(out), limit=None, reports=reports)
 
 
 def _settings(place: Path) -> dict[str, Any]:

@@ -18,15 +18,16 @@ from dataguard.expectations.base import ObservationExpectation
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.expectations.observation import Observation
 from dataguard.expectations.ranks_equally_long import ExpectRanksToBeEquallyLong
-from dataguard.reports.json_report import report_json
+from dataguard.reports.files import files_of
 from dataguard.result import Result, Severity, Unjudged
 from dataguard.run.dataset import paths_of
 from dataguard.run.describe import describe_columns, describe_shards, describe_skipped
 from dataguard.run.host import host_facts
 from dataguard.run.judge import judge
-from dataguard.run.outputs import REPORT, RUN, prepare
+from dataguard.run.outputs import RUN, prepare
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch
 from dataguard.run.samples import announced, read_samples, wanted_seeds
+from dataguard.run.telling import check_reports, stage_reports
 from dataguard.sampler.content import Content
 from dataguard.sampler.observation import read_observation
 from dataguard.sampler.ranks import TIMEOUT, collect
@@ -52,6 +53,7 @@ def judge_observed(
     plugins: Sequence[str] = (),
     fail_on: Severity = "critical",
     out: str | Path | None = None,
+    reports: Sequence[str] = (),
 ) -> Result:
     """Judge the observation that a file holds; no DATA is needed.
 
@@ -62,17 +64,20 @@ def judge_observed(
         plugins: Modules that give further expectations; they are imported.
         fail_on: The least severity whose failures make `success` false.
         out: Folder for report.json and run.json; None writes nothing.
+        reports: As in `dataguard.validate`.
 
     Raises:
         UsageError: The file, the suite or the output folder is unusable, or nothing could be judged.
     """
     started = time.time()
+    check_reports(reports, placed=out is not None)
     seen = read_observation(Path(file))
     known = Known(plugins)
     chosen = load_suite(*_named(suite, parameters or {}, shuffle=seen.shuffle), known)
     taken = [f"{name} of {package}" for name, package in known.installed.items()]
     judged = Judging(chosen, seen, fail_on, taken).result(chosen=suite is None)
-    return write_sampled(judged, out, [Path(file)], started, {"observed": str(Path(file).absolute())})
+    facts = {"observed": str(Path(file).absolute())}
+    return write_sampled(judged, out, [Path(file)], started, facts, reports=reports)
 
 
 def judge_sampler(
@@ -93,6 +98,7 @@ def judge_sampler(
     plugins: Sequence[str] = (),
     fail_on: Severity = "critical",
     out: str | Path | None = None,
+    reports: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> Result:
     """Judge what a sampler deals of a data set: torch's DistributedSampler, or a user's loader.
@@ -107,7 +113,7 @@ def judge_sampler(
         timeout: Seconds without a batch after which a rank has stalled.
         deal: `shards` for an iterable dataset whose shards are dealt to the ranks: by the numbers of their rows alone, it is
             foreseen which rank runs out first. No row is read.
-        suite, parameters, plugins, fail_on, out: As in `judge_observed`.
+        suite, parameters, plugins, fail_on, out, reports: As in `judge_observed`.
         columns, source_from, store, jobs, watch: As in `dataguard.validate`.
 
     Raises:
@@ -115,6 +121,7 @@ def judge_sampler(
             installed.
     """
     started = time.time()
+    check_reports(reports, placed=out is not None)
     if deal == "shards" and (loader is not None or backend in {"gloo", "nccl"}):
         option = "--backend" if loader is None else "--loader"
         why = "whole shards are dealt by the numbers of their rows alone, and nothing is run"
@@ -142,7 +149,8 @@ def judge_sampler(
             watch=watch or Nobody(),
         )
         if deal == "shards":
-            return _judge_shards(request, settings, out, started, chosen=suite is None)
+            judged, dealt = _judge_shards(request, settings, chosen=suite is None)
+            return write_sampled(judged, out, paths_of(data), started, dealt, reports=reports)
         rows = read_samples(request)
         if samples not in {None, len(rows.content)}:
             why = f"it has {len(rows.content):,} rows"
@@ -151,13 +159,11 @@ def judge_sampler(
         seen, told = collecting.observe(len(rows.content), rows.content)
         judging = Judging(rows.suite, rows.described(seen), fail_on, [*rows.taken, *taken], rows.context, told)
     facts = {"sampler": asdict(settings), "torch": _version("torch"), **told}
-    return write_sampled(judging.result(chosen=suite is None), out, paths_of(data), started, facts)
+    return write_sampled(judging.result(chosen=suite is None), out, paths_of(data), started, facts, reports=reports)
 
 
-def _judge_shards(
-    request: Request, settings: Settings, out: str | Path | None, started: float, *, chosen: bool
-) -> Result:
-    """Judge what an iterable dataset deals whose shards are dealt to the ranks."""
+def _judge_shards(request: Request, settings: Settings, *, chosen: bool) -> tuple[Result, dict[str, Any]]:
+    """Judge what an iterable dataset deals whose shards are dealt to the ranks; return also what run.json says of it."""
     if isinstance(request.suite, str) and request.suite == SUITE:
         request = replace(request, parameters={**request.parameters, "shuffle": False})
     rows, sizes = announced(request)
@@ -165,8 +171,7 @@ def _judge_shards(
     seen = replace(deal_shards(intact, settings), places=rows.content.places)
     told = {"backend": "simulate", "deal": "shards", "batches": _extremes(seen)}
     judging = Judging(rows.suite, seen, request.fail_on, rows.taken, rows.context, told)
-    facts = {"sampler": asdict(settings), "deal": "shards"}
-    return write_sampled(judging.result(chosen=chosen), out, paths_of(request.data), started, facts)
+    return judging.result(chosen=chosen), {"sampler": asdict(settings), "deal": "shards"}
 
 
 def _extremes(seen: Observation) -> dict[str, int]:
@@ -310,14 +315,21 @@ def _parted(suite: Suite) -> tuple[tuple[Configured, ...], tuple[Configured, ...
 
 
 def write_sampled(
-    result: Result, out: str | Path | None, data: Sequence[Path], started: float, settings: Mapping[str, Any]
+    result: Result,
+    out: str | Path | None,
+    data: Sequence[Path],
+    started: float,
+    settings: Mapping[str, Any],
+    *,
+    reports: Sequence[str] = (),
 ) -> Result:
-    """Write report.json and run.json where they are asked for; return the result.
+    """Write run.json and the reports that are files, where there is a place for them; return the result.
 
     Args:
         data: What was judged, which must not be overwritten.
         started: When it began, in seconds since the epoch.
         settings: How the observation was made, for run.json.
+        reports: Names of reports.
 
     Raises:
         OutputError: The folder cannot be written.
@@ -325,8 +337,8 @@ def write_sampled(
     if out is None:
         return result
     facts = host_facts(started, settings=dict(settings))
-    with prepare(Path(out), data) as outputs:
-        outputs.write_text(REPORT, report_json(result))
+    with prepare(Path(out), data, files_of(reports)) as outputs:
+        stage_reports(outputs, result, reports)
         outputs.write_text(RUN, json.dumps(facts, indent=2, default=str) + "\n")
         outputs.commit()
     return result

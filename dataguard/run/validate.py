@@ -15,7 +15,8 @@ import polars as pl
 from dataguard.engines import threads
 from dataguard.errors import DataError, UsageError
 from dataguard.expectations import EXPECTATIONS
-from dataguard.reports.json_report import plain, report_json
+from dataguard.reports.files import files_of
+from dataguard.reports.json_report import plain
 from dataguard.reports.text import printable
 from dataguard.result import SEVERITIES, Result, Severity
 from dataguard.run.arguments import check_arguments, known_names
@@ -25,19 +26,17 @@ from dataguard.run.dataset import paths_of
 from dataguard.run.host import run_json
 from dataguard.run.looked_at import found_by, watched_by
 from dataguard.run.memory import Asked, asked_for
-from dataguard.run.outputs import CLEAN, QUARANTINE, RECORD, REJECTED, REPORT, RUN, Outputs, prepare
+from dataguard.run.outputs import CLEAN, QUARANTINE, RECORD, REJECTED, RUN, Outputs, prepare
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
 from dataguard.run.ready import Ready, get_ready
 from dataguard.run.record import write_record
 from dataguard.run.rejects import read_rejected
 from dataguard.run.request import Nobody, Request, SourceFrom, Watch, with_max_length
 from dataguard.run.run import Judged, run
+from dataguard.run.telling import check_reports, stage_reports
 from dataguard.run.timings import Timings
 from dataguard.run.writing import writing
 from dataguard.sampler.settings import settings_of
-
-REPORTS = ("console", "json")
-"""Reports that can be asked for; report.json is written whenever there is an output folder."""
 
 
 def validate(
@@ -94,7 +93,8 @@ def validate(
         store: Folder that keeps numbers and verdicts between runs, so that unchanged shards are not scanned again, nor judged
             where nothing else has changed; `auto` lies in the user's cache; None keeps none.
         verify: Read every shard again to see whether it is unchanged, instead of believing what the file system says of it.
-        reports: Names of reports; `json` is always written where there is an `out`.
+        reports: Names of reports: `junit`, `sarif` and `markdown` are files in `out`, where report.json always is; `console` and
+            `github` are printed, by the command alone.
         jobs: Units scanned at once; None takes the cores that this process may use.
         plugins: Modules that give further expectations (docs/plugins.md); they are imported.
         sampler: How a run samples the rows (`world_size`, `batch_size`, `epochs`, `seed`, `shuffle`, `drop_last`, `num_workers`,
@@ -116,7 +116,7 @@ def validate(
     """
     arguments = dict(locals())
     check_arguments(arguments)
-    known_names("report", reports, REPORTS)
+    check_reports(reports, placed=out is not None)
     known_names("engine", [engine], ("local",))
     known_names("severity", [fail_on], SEVERITIES)
     _can_be_clean(clean=clean, head=head, out=out)
@@ -154,24 +154,32 @@ def validate(
         judged = run(request)
         _remember(asked, judged, judged.result, request)
         return judged.result
-    return write_judged(request, Path(out), quarantine_limit if quarantine else None, clean=clean, asked=asked)
+    limit = quarantine_limit if quarantine else None
+    return write_judged(request, Path(out), limit, clean=clean, reports=reports, asked=asked)
 
 
 def write_judged(
-    request: Request, out: Path, limit: int | None, *, clean: bool = False, asked: Asked | None = None
+    request: Request,
+    out: Path,
+    limit: int | None,
+    *,
+    clean: bool = False,
+    reports: Sequence[str] = (),
+    asked: Asked | None = None,
 ) -> Result:
     """Judge, and write the verdict to a folder, whole or not at all.
 
     Args:
         limit: Bytes of rejected rows to copy; None copies none.
         clean: Copy the rows that remain.
+        reports: Names of reports; those that are files are written.
         asked: Where the verdict is to be remembered.
     """
-    with prepare(out, paths_of(request.data)) as outputs:
+    with prepare(out, paths_of(request.data), files_of(reports)) as outputs:
         started = time.time()
         judged, copied = _copied(request, outputs, limit, clean=clean)
         with request.timings.steps("report"):
-            result = _write(judged, outputs, copied)
+            result = _write(judged, outputs, copied, reports)
         outputs.write_text(RUN, run_json(started, request.timings, _facts(request, judged)))
         if CLEAN in outputs.commit():
             request.watch.note(f"the clean copy of an earlier run is gone from {out}: this run was not asked for one")
@@ -260,12 +268,12 @@ def _clean(judged: Judged, outputs: Outputs, request: Request, *, wanted: bool) 
     ).to_dict()
 
 
-def _write(judged: Judged, outputs: Outputs, copied: Mapping[str, Any]) -> Result:
-    """Stage report.json and what it is made from; return the result that says what was copied."""
+def _write(judged: Judged, outputs: Outputs, copied: Mapping[str, Any], reports: Sequence[str]) -> Result:
+    """Stage the reports and what it is made from; return the result that says what was copied."""
     result = replace(judged.result, meta={**judged.result.meta, **copied})
     with writing(outputs.place / RECORD):
         write_record(outputs.path(RECORD), judged.dataset, judged.context.shards)
-    outputs.write_text(REPORT, report_json(result))
+    stage_reports(outputs, result, reports)
     return result
 
 

@@ -161,6 +161,7 @@ def test_help_names_every_option_that_there_is(capsys: pytest.CaptureFixture[str
         "--no-project",
         "--json",
         "--timings",
+        "--verbose",
         "--verify",
         "--quiet",
         "--help",

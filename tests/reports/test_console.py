@@ -24,8 +24,9 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def printed(result: Result, width: int = 80, out: str | None = "dataguard-out", **options: Any) -> str:
-    file = options.pop("file", io.StringIO())
-    print_report(result, Console(file=file, width=width, **options), None if out is None else Path(out))
+    file, verbose = options.pop("file", io.StringIO()), options.pop("verbose", True)
+    console = Console(file=file, width=width, **options)
+    print_report(result, console, None if out is None else Path(out), verbose=verbose)
     return str(file.getvalue())
 
 
@@ -35,15 +36,46 @@ def one(**changes: Any) -> Result:
     return Result("s", {}, (ExpectationResult(**given),), {})
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize(
+    ("kind", "width"), [("", 60), ("", 80), ("", 120), ("", 200), ("verbose-", 80), ("verbose-", 120)]
+)
 @pytest.mark.parametrize("name", ["failed", "passed"])
-def test_reads_like_the_golden_file(name: str, width: int, request: pytest.FixtureRequest) -> None:
-    text = printed(request.getfixturevalue(name), width)
-    golden = GOLDEN / f"{name}-{width}.txt"
+def test_reads_like_the_golden_file(name: str, kind: str, width: int, request: pytest.FixtureRequest) -> None:
+    text = printed(request.getfixturevalue(name), width, verbose=bool(kind))
+    golden = GOLDEN / f"{name}-{kind}{width}.txt"
     if os.environ.get("DATAGUARD_GOLDEN"):
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")
+
+
+def test_in_brief_every_fault_and_what_to_do_about_it_is_told(failed: Result) -> None:
+    text = printed(failed, verbose=False)
+    for each in failed.results:
+        if not each.success:
+            assert each.type in text
+            assert each.unjudged is not None or each.fix.split()[0] in text
+    assert "expect_columns_to_exist" not in text
+    assert "pass  2 expectations (--verbose names them)" in text
+    assert len(text.splitlines()) < len(printed(failed).splitlines())
+
+
+def test_in_brief_the_most_urgent_come_first_and_the_others_are_counted() -> None:
+    severities = ("info", "warning", "critical") * 4
+    results = tuple(
+        ExpectationResult(f"expect_{place}", {}, severity, success=False, fix="mend it")
+        for place, severity in enumerate(severities)
+    )
+    text = printed(Result("s", {}, results, {}, fail_on="info"), verbose=False)
+    told = [line.split()[2] for line in text.splitlines() if line.startswith("fail  expect_")]
+    assert told == ["critical"] * 4 + ["warning"]
+    assert "more  7 expectations that the table names: --verbose tells of all" in text
+
+
+def test_a_text_of_any_length_takes_some_lines() -> None:
+    finding = Finding("bad", shard="x" * 1_000_000, row=1, value="y" * 1_000_000, detail="z" * 1_000_000)
+    text = printed(one(findings=(finding,), unexpected_count=1, element_count=1), 80, verbose=False)
+    assert len(text) < 10_000
 
 
 def test_begins_with_the_verdict(failed: Result, passed: Result) -> None:
