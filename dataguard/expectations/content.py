@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
-from dataguard.expectations.base import CannotJudge
-from dataguard.expectations.context import VOCABULARY_FIELDS, Context
+from dataguard.expectations.base import CannotJudge, Outcome
+from dataguard.expectations.context import VOCABULARY_FIELDS, Context, MetricTable, columns_meant
 from dataguard.metrics.base import Metric
 from dataguard.metrics.characters import Characters
 from dataguard.metrics.content import Content
 from dataguard.metrics.lengths import Lengths
+from dataguard.result import Unjudged
 from dataguard.vocabulary.model import CharacterTable
 
 
@@ -34,6 +37,27 @@ def without_content(context: Context, column: str) -> pl.Expr:
     """Rows that an expectation on attended content leaves to others: null, unpaired with the mask, or empty."""
     content = content_of(context, column)
     return null_or_empty(column) | ~content["paired"] | (content["content"] == 0) | content["blank"]
+
+
+def told_of_lacking(outcome: Outcome, table: MetricTable, lacking: pl.Expr, name: str, what: str) -> Outcome:
+    """Return a verdict that says how many rows lack what goes with their ids; where all do, it is no pass.
+
+    Args:
+        lacking: Which rows those are.
+        name: The role of what they lack, or the name of several, as `when` has it.
+        what: The same as a verb: "have no text (null)".
+    """
+    rows = table.collect(lacking.sum().alias("rows"))["rows"]
+    if not rows:
+        return outcome
+    notes = [*outcome.details.get("notes", ()), f"{rows:,} rows {what}"]
+    outcome = replace(outcome, details={**outcome.details, "notes": notes})
+    if outcome.missing_count != outcome.element_count:
+        return outcome
+    roles = columns_meant(name)
+    fix = f"name the right column with --column {roles[0]}=NAME"
+    nobody = Unjudged(f"nothing can be judged: all rows that have content {what}", fix)
+    return replace(outcome, success=False, unjudged=outcome.unjudged or nobody, idle=(name, nobody))
 
 
 def ignored_white(context: Context, *, ignore: bool) -> CharacterTable | None:

@@ -50,7 +50,7 @@ class ExpectTokenEncodingToBePlausible(Expectation):
         "read the tokens with the type and byte order they were written with, and write the shard again"
     )
 
-    min_tokens: Annotated[int, Field(ge=2)] = 6
+    min_tokens: Annotated[int, Field(ge=2, lt=1 << 63)] = 6
 
     def columns_read(self, context: Context) -> Sequence[str]:
         return (self.column,)

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import ClassVar
 
 from dataguard.expectations.base import CannotJudge, Fraction, Judgement, Outcome, RowExpectation, first_reason
-from dataguard.expectations.content import content_metrics, without_content
+from dataguard.expectations.content import content_metrics, told_of_lacking, without_content
 from dataguard.expectations.context import VOCABULARY_FIELDS, Context, MetricTable
+from dataguard.expectations.text import WITHOUT_TEXT
 from dataguard.metrics.base import Metric
-from dataguard.metrics.text_ids import JUDGED, REFUSED, TextIds
+from dataguard.metrics.text_ids import JUDGED, NO_TEXT, REFUSED, TextIds
 from dataguard.result import Severity, Unjudged
 from dataguard.shards.roles import companion
 
@@ -54,8 +55,11 @@ class ExpectIdsToMatchText(RowExpectation):
         )
 
     def judge(self, table: MetricTable, context: Context) -> Outcome:
-        outcome = super().judge(table, context)
-        refused = table.collect((self._ids(context)["state"] == REFUSED).sum().alias("rows"))["rows"]
+        state = self._ids(context)["state"]
+        lacking = ~without_content(context, self.column) & (state == NO_TEXT)
+        text = companion(self.column, "text")
+        outcome = told_of_lacking(super().judge(table, context), table, lacking, text, WITHOUT_TEXT)
+        refused = table.collect((state == REFUSED).sum().alias("rows"))["rows"]
         if not refused:
             return outcome
         unjudged = Unjudged(

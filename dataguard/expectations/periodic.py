@@ -11,14 +11,12 @@ from pydantic import Field
 from dataguard.expectations.base import Judgement, RowExpectation, first_reason, words
 from dataguard.expectations.content import (
     content_metrics,
-    content_of,
     ignored_white,
     notes_on_white,
     without_content,
 )
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
-from dataguard.metrics.lengths import Lengths
 from dataguard.metrics.periods import LEAST, Periods
 
 
@@ -37,7 +35,12 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
         ignored = ignored_white(context, ignore=self.ignore_white_space)
         at_least = min(LEAST, self.max_repeats + 1)
         return Periods(
-            context.attention(self.column), context.vocabulary.special_ids, ignored, self.max_period, at_least
+            context.attention(self.column),
+            context.vocabulary.special_ids,
+            ignored,
+            self.max_period,
+            at_least,
+            self._knows_no_padding(context),
         )
 
     def metrics(self, context: Context) -> Sequence[Metric]:
@@ -48,24 +51,11 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
         vocabulary = context.vocabulary
         return self.ignore_white_space and vocabulary.pad is None and vocabulary.characters is None
 
-    def _may_be_padding(self, context: Context) -> pl.Expr:
-        """Rows without a mask whose pattern is one id that fills an end of the row, and not all of it."""
-        mask = context.attention(self.column).mask
-        masked = [place for place, shard in enumerate(context.shards) if shard.has(mask)]
-        periods, length = self._periods(context), Lengths(self.column)["length"]
-        repeats, position = periods["repeats"], periods["position"]
-        at_an_end = (position == 0) | (position + repeats == length)
-        part = repeats < content_of(context, self.column)["content"]
-        return (periods["period"] == 1) & at_an_end & part & ~pl.col("shard").is_in(masked)
-
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         periods = self._periods(context)
-        over = periods["repeats"] > self.max_repeats
-        if self._knows_no_padding(context):
-            over &= ~self._may_be_padding(context)
         return Judgement(
             missing=without_content(context, self.column),
-            reason=first_reason((over, "periodic")),
+            reason=first_reason((periods["repeats"] > self.max_repeats, "periodic")),
             position=periods["position"],
             value=periods["repeats"],
             detail=words("period {}", periods["period"]),
@@ -74,7 +64,7 @@ class ExpectRowsNotToBePeriodic(RowExpectation):
     def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
         notes = notes_on_white(context, ignore=self.ignore_white_space)
         if self._knows_no_padding(context):
-            padded = ~pl.col("missing") & self._may_be_padding(context) & (pl.col("value") > self.max_repeats)
+            padded = ~pl.col("missing") & (self._periods(context)["padding"] > self.max_repeats)
             rows = judged.select(padded.sum()).collect(engine="streaming").item()
             missing, fix = context.unknown("pad")
             note = f"{missing}: {rows:,} rows end, or begin, with a run of one id that may be padding: {fix}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 import polars as pl
 
-from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
-from dataguard.expectations.content import null_or_empty
+from dataguard.expectations.base import Judgement, Outcome, RowExpectation, TokenNumber, first_reason
+from dataguard.expectations.content import null_or_empty, told_of_lacking
 from dataguard.expectations.context import PROMPT_TOLD, Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
@@ -58,8 +58,8 @@ class ExpectPromptToBeIgnoredInLabels(RowExpectation):
             value=pl.when(learned).then(found["value"]),
         )
 
-    def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
+    def judge(self, table: MetricTable, context: Context) -> Outcome:
         found = self._labels(context)
-        untold = (~null_or_empty(self.column) & found["paired"] & ~found["told"]).sum()
-        rows = int(judged.select(untold.alias("rows")).collect(engine="streaming").item() or 0)
-        return {"notes": [f"{rows:,} rows tell no length of their prompt (null or negative)"]} if rows else {}
+        lacking = ~null_or_empty(self.column) & found["paired"] & ~found["told"]
+        what = "tell no length of their prompt (null or negative)"
+        return told_of_lacking(super().judge(table, context), table, lacking, self.one_column_of(context), what)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from dataguard.expectations.base import Judgement, RowExpectation, first_reason, words
-from dataguard.expectations.content import null_or_empty
+from dataguard.expectations.base import Judgement, Outcome, RowExpectation, first_reason, words
+from dataguard.expectations.content import null_or_empty, told_of_lacking
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
@@ -32,7 +32,7 @@ class ExpectPromptToBePrefix(RowExpectation):
         return PromptPrefix(context.attention(self.column), self.columns_read(context)[-1])
 
     def metrics(self, context: Context) -> Sequence[Metric]:
-        return (Lengths(self.column), self._prefix(context))
+        return (Lengths(self.column), Lengths(self.columns_read(context)[-1]), self._prefix(context))
 
     def judgement(self, context: Context, table: MetricTable | None = None) -> Judgement:
         found = self._prefix(context)
@@ -43,3 +43,9 @@ class ExpectPromptToBePrefix(RowExpectation):
             value=found["value"],
             detail=words("the prompt has {} there", found["wanted"]),
         )
+
+    def judge(self, table: MetricTable, context: Context) -> Outcome:
+        prompt = self.columns_read(context)[-1]
+        lacking = ~null_or_empty(self.column) & (Lengths(prompt)["nulls"] != 0)
+        what = "have no prompt (null, or a null in it)"
+        return told_of_lacking(super().judge(table, context), table, lacking, prompt, what)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
-from dataguard.expectations.base import Judgement, RowExpectation, TokenNumber, first_reason
-from dataguard.expectations.content import null_or_empty
+from dataguard.expectations.base import Judgement, Outcome, RowExpectation, TokenNumber, first_reason
+from dataguard.expectations.content import null_or_empty, told_of_lacking
 from dataguard.expectations.context import Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.lengths import Lengths
@@ -56,6 +56,11 @@ class ExpectLabelsToCoverSpans(RowExpectation):
         """Return whether a label is supervised outside all spans, and whether a span is unsupervised."""
         found = self._labels()
         return found["outside"] > 0, (found["ignored"] > 0) | (found["broken"] > 0)
+
+    def judge(self, table: MetricTable, context: Context) -> Outcome:
+        found = self._labels()
+        lacking = ~null_or_empty(self.column) & found["paired"] & ~found["told"]
+        return told_of_lacking(super().judge(table, context), table, lacking, found.spans, "have no spans (null)")
 
     def details(self, judged: pl.LazyFrame, context: Context) -> Mapping[str, Any]:
         """Count a row for each of its reasons."""

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import polars as pl
 
-from dataguard.expectations.base import RowExpectation
-from dataguard.expectations.content import content_metrics, without_content
-from dataguard.expectations.context import VOCABULARY_FIELDS, Context
+from dataguard.expectations.base import Outcome, RowExpectation
+from dataguard.expectations.content import content_metrics, told_of_lacking, without_content
+from dataguard.expectations.context import VOCABULARY_FIELDS, Context, MetricTable
 from dataguard.metrics.base import Metric
 from dataguard.metrics.text import OfText
-from dataguard.result import Unjudged
+from dataguard.result import Severity, Unjudged
 from dataguard.shards.roles import TEXT, companion, is_text
 
 Kind = TypeVar("Kind", bound=OfText)
+WITHOUT_TEXT = "have no text (null)"
 
 
 class TextExpectation(RowExpectation):
     """An expectation on a row's text: the `text` column where the shard has one, else what the row's content ids spell."""
+
+    default_severity: ClassVar[Severity] = "warning"
 
     def text_metrics(self, context: Context) -> Sequence[OfText]:
         """Return the metrics of the text that it judges."""
@@ -39,6 +42,12 @@ class TextExpectation(RowExpectation):
         missing, fix = VOCABULARY_FIELDS["characters"]
         more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
         return Unjudged(f"{missing}, and {lacking[0]}{more} has no column of text", fix)
+
+    def judge(self, table: MetricTable, context: Context) -> Outcome:
+        outcome = super().judge(table, context)
+        has_text = self.text_metrics(context)[0]["present"]
+        lacking = ~without_content(context, self.column) & ~has_text
+        return told_of_lacking(outcome, table, lacking, companion(self.column, TEXT), WITHOUT_TEXT)
 
     def _without_text(self, context: Context) -> list[str]:
         """Return the shards whose text only ids tell."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,9 @@ from dataguard.metrics.tables import Flags, few_or_many
 from dataguard.shards.batch import Batch, frozen
 from dataguard.vocabulary.characters import OTHER, WHITE
 from dataguard.vocabulary.model import CharacterTable
+
+AT_ONCE = 1 << 16
+"""Ids whose bytes are joined at once."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +58,23 @@ class Content(OfAttended):
 
     def _spells_white(self, ids: npt.NDArray[Any]) -> bool:
         """Join the bytes of the ids that are content; only rows of no visible id, or of cut characters, come here."""
-        table = self.characters
-        if table is None:
+        if self.characters is None:
             return False
-        text = ""
-        for some in (ids[:64], ids):  # most rows of cut characters show one that is visible at once
-            content = [token for token in some.tolist() if token not in self.special]
-            spelled = b"".join(table.data[table.offsets[i] : table.offsets[i + 1]].tobytes() for i in content)
-            text = spelled.decode("utf-8", errors="ignore")
+        decoder, start, some, any_text = getincrementaldecoder("utf-8")("ignore"), 0, 64, False
+        while start < ids.size:  # most rows of cut characters show one that is visible at once
+            text = decoder.decode(self._spelled(ids[start : start + some], self.characters))
             if text and not text.isspace():
                 return False
-        return text != ""
+            any_text = any_text or text != ""
+            start, some = start + some, AT_ONCE
+        return any_text
+
+    def _spelled(self, ids: npt.NDArray[Any], table: CharacterTable) -> bytes:
+        content = ids[~np.isin(ids, self.special)]
+        starts = table.offsets[content]
+        sizes = table.offsets[content + 1] - starts
+        before = np.cumsum(sizes) - sizes
+        return bytes(table.data[np.repeat(starts - before, sizes) + np.arange(sizes.sum())])
 
 
 @lru_cache(maxsize=4)

@@ -8,6 +8,7 @@ is missing in the middle is as long as it is, and under another tokenizer nothin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -32,6 +33,8 @@ MOST_PLACES, MOST_AGREEING = 1024, 4096
 MOST_BETWEEN = 64
 """Finds between two ids after which a row is walked: each costs as much as a search, and real rows have none."""
 JUDGED, NO_TEXT, REFUSED = 0, 1, 2
+WINDOW = 1 << 23
+"""Bytes of a text that are compared with a row at once: its ids, their hashes and places take some 20 bytes each byte."""
 _HEAD, _MARGIN = 8, 64
 """Characters of a text that are encoded at first for each id of its row, and in any case: a cut row needs no more."""
 
@@ -83,9 +86,22 @@ class TextIds(OfAttended):
                 for (row, _), ids in zip(group, encoded, strict=True):
                     numbers[:, row] = self._compared(column.values, places_of(row), ids, column.offsets[row])
 
+        def compare_windows(row: int) -> None:
+            verdicts = []
+            for window in _windows(texts[row], _most(places_of(row))):
+                compare([(row, window)])
+                verdicts.append(numbers[:, row].copy())
+                if verdicts[-1][0] == JUDGED and not verdicts[-1][2]:
+                    break
+            numbers[:, row] = min(verdicts, key=_worse)
+
         cut: list[int] = []
         compare(_heads(texts, places_of, cut))
-        compare((row, texts[row].as_py()) for row in cut if numbers[0, row] == REFUSED or numbers[2, row])
+        open_rows = [row for row in cut if numbers[0, row] == REFUSED or numbers[2, row]]
+        large = [row for row in open_rows if texts[row].as_buffer().size > WINDOW]
+        compare((row, texts[row].as_py()) for row in open_rows if row not in large)
+        for row in large:
+            compare_windows(row)
         return dict(zip(self.gives, numbers, strict=True))
 
     def _are_special(self, ids: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -119,12 +135,42 @@ def _heads(
 ) -> Iterator[tuple[int, str]]:
     """Yield each row that has a text, with as much of its beginning as the row may be; `cut` takes in those with more."""
     for row in np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False)).tolist():
-        text = texts[row].as_py()
-        most = _HEAD * places_of(row).size + _MARGIN
+        most = _most(places_of(row))
+        text = _beginning(texts[row], 2 * most + 1)
         if len(text) > 2 * most:
             text = text[: cut_before(text, 0, most)]
             cut.append(row)
         yield row, text
+
+
+def _most(places: npt.NDArray[np.int64]) -> int:
+    """Return how many characters the ids at these places have at most, but for rare rows."""
+    return _HEAD * places.size + _MARGIN
+
+
+def _beginning(text: pa.Scalar, characters: int) -> str:
+    """Return so many characters of a text, or some more; all of it where it has fewer."""
+    return bytes(memoryview(text.as_buffer())[: 4 * characters]).decode(errors="ignore")
+
+
+def _windows(text: pa.Scalar, most: int) -> Iterator[str]:
+    """Yield a long text piece by piece, cut at white space where there is any.
+
+    Each stretch of at most twice `most` bytes lies inside one of them.
+    """
+    data, size = memoryview(text.as_buffer()), max(WINDOW, 6 * most)
+    for start in range(0, max(1, len(data) - 3 * most), size - 3 * most):
+        window = bytes(data[start : start + size]).decode(errors="ignore")
+        begin = re.search(r"\s", window[: most // 2]) if start else None
+        stop = cut_before(window, len(window) - most // 2, len(window) - 1) if start + size < len(data) else len(window)
+        yield window[begin.start() if begin else 0 : stop]
+
+
+def _worse(verdict: npt.NDArray[np.int64]) -> tuple[bool, float]:
+    """Return what is larger the less a verdict says of a row: one that matches comes before a refusal, that before others."""
+    state, equal, other = verdict[:3].tolist()
+    matches = state == JUDGED and not other
+    return not matches and state == JUDGED, other / max(1, equal + other)
 
 
 def _groups(rows: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:

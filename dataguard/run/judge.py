@@ -16,6 +16,7 @@ from dataguard.expectations.shards_intact import ExpectShardsToBeIntact
 from dataguard.metrics.base import Metric
 from dataguard.result import ExpectationResult, Unjudged
 from dataguard.run.plan import lacking, metrics_of, skipped
+from dataguard.shards.roles import PROMPT_LENGTH, TARGET_SPANS, TEXT
 from dataguard.suite.model import Configured, Suite
 
 MOST_NAMED = 3
@@ -125,6 +126,7 @@ def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut
     metrics = metrics_of(expectation, context)
     found: dict[int, str] = {}
     faults: list[str] = []
+    role = ""
     required, one_of = expectation.columns_read(context), expectation.one_column_of(context)
     known: dict[tuple[int, int], ColumnFault | None] = {}
     for place, shard in enumerate(context.shards):
@@ -135,7 +137,7 @@ def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut
             known[columns] = _column_fault(shard, required, one_of, metrics)
         fault = known[columns]
         if fault is not None:
-            found[place] = fault.text
+            found[place], role = fault.text, role or fault.role
             declared = fault.absent and fault.role in configured.when
             if not declared and not _has_owner(fault, suite, context):
                 faults.append(f"{shard.name} ({fault.text})")
@@ -149,8 +151,14 @@ def _left_out(configured: Configured, context: Context, suite: Suite) -> LeftOut
     more = f" and {len(faults) - MOST_NAMED:,} more" if len(faults) > MOST_NAMED else ""
     named = ", ".join(faults[:MOST_NAMED])
     missing = f"{len(faults):,} of {len(context.intact):,} shards cannot be judged: {named}{more}"
-    fix = "write the column as lists of integers, or name the right one with --column ROLE=NAME"
+    fix = f"write the column as {_held_by(role)}, or name the right one with --column ROLE=NAME"
     return LeftOut(tuple(found), unjudged=Unjudged(missing, fix))
+
+
+def _held_by(role: str) -> str:
+    """Return, in words, what the column of a role holds."""
+    kinds = {TEXT: "strings", PROMPT_LENGTH: "whole numbers", TARGET_SPANS: "lists of [start, end) pairs"}
+    return next((kind for name, kind in kinds.items() if role.endswith(name)), "lists of integers")
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ def split_of(folder: Path) -> str | None:
 
 def tokenizer_of(schema: pa.Schema, folder: Path | None) -> str | None:
     """Return the fingerprint of the tokenizer that a shard names: its schema, else the dataset_info.json in its folder."""
-    told = (schema.metadata or {}).get(TOKENIZER.encode())
-    if told is not None:
+    told = (schema.metadata or {}).get(TOKENIZER.encode(), b"").strip()
+    if told:
         return str(told.decode("utf-8", "replace"))
     return None if folder is None else tokenizer_of_folder(folder)
 
@@ -89,7 +89,7 @@ def tokenizer_of_folder(folder: Path) -> str | None:
     if not is_file(folder / INFO):
         return None
     told = json_object(folder / INFO)[0].get(TOKENIZER)
-    return told if isinstance(told, str) else None
+    return told.strip() or None if isinstance(told, str) else None
 
 
 def is_indices(schema: pa.Schema) -> bool:

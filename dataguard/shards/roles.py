@@ -136,7 +136,7 @@ def resolve(schema: pa.Schema, mapped: Mapping[str, str]) -> dict[str, str]:
         if usual or len(candidates) == 1:
             found[INPUT_IDS] = (usual or candidates)[0]
     ids = found.get(INPUT_IDS, INPUT_IDS)
-    for role in (*PER_TOKEN, *BOUNDARIES, *PROMPT, TARGET_SPANS) if ids != INPUT_IDS else ():
+    for role in (*PER_TOKEN, *BOUNDARIES, *PROMPT, TARGET_SPANS, TEXT) if ids != INPUT_IDS else ():
         beside = companion(ids, role)
         if role not in mapped and beside in names:
             found[role] = beside

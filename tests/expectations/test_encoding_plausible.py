@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dataguard.errors import SuiteError
 from tests.builders import judged, list_array, reasons, table_of
 from tests.examples import examples
 from tests.metrics.strategies import LAYOUTS
@@ -322,3 +323,10 @@ def test_agrees_with_a_judge_in_plain_python(rows: list[list[int]], limit: int, 
         PLAUSIBLE, table(rows, pa.int64(), layout, skip=1), vocabulary={"size": limit}, min_tokens=min_tokens
     )
     assert next((each.reason for each in result.findings), None) == reference(rows, limit, min_tokens)
+
+
+def test_min_tokens_is_a_number_that_kernels_can_compare():
+    rows = [[3, 0, 4, 0, 5, 0, 6, 0]]
+    assert said(rows, min_tokens=(1 << 63) - 1) is None
+    with pytest.raises(SuiteError, match="min_tokens"):
+        said(rows, min_tokens=1 << 63)

@@ -197,3 +197,35 @@ def test_without_an_observation_what_judges_a_sampler_is_unjudged(name: str):
     (found,) = dataguard.validate(pa.table({"input_ids": list_array([[1]])}), suite=suite, jobs=1).results
     assert found.unjudged is not None
     assert found.unjudged.missing == "no sampler was observed"
+
+
+WARNINGS = {
+    "expect_schemas_to_match",
+    "expect_rows_to_be_unique",
+    "expect_row_token_share_to_be_below",
+    "expect_token_ids_to_be_assigned",
+    "expect_unknown_token_fraction_to_be_below",
+    "expect_ids_to_match_text",
+    "expect_eos_at_document_ends",
+    "expect_no_eos_inside_documents",
+    "expect_tokenizer_to_fit_model",
+    "expect_rows_not_to_be_repetitive",
+    "expect_duplicate_line_fraction_to_be_below",
+    "expect_white_space_fraction_to_be_below",
+    "expect_no_replacement_characters",
+    "expect_no_control_characters",
+    "expect_no_mojibake",
+    "expect_words_to_be_shorter_than",
+    "expect_alphabetic_word_fraction_to_be_above",
+    "expect_source_token_share_to_be_between",
+    "expect_distributions_to_match_baseline",
+    "expect_seeds_to_agree_in_distribution",
+}
+
+
+def test_default_severities_are_those_that_users_rely_on():
+    severities = {name: each.default_severity for name, each in EXPECTATIONS.items()}
+    assert {name for name, severity in severities.items() if severity == "warning"} == WARNINGS
+    assert [name for name, severity in severities.items() if severity == "info"] == [
+        "expect_packing_efficiency_to_be_above"
+    ]

@@ -135,6 +135,15 @@ def test_a_run_of_one_id_at_an_end_may_be_padding_where_nobody_says_what_padding
     assert any(note.startswith("the pad id is not known: 1 rows") for note in result.details["notes"])
 
 
+@pytest.mark.parametrize(
+    "row", [[*[5, 6] * 40, 7, *[9] * 97], [*[9] * 97, 7, *[5, 6] * 40], [*[9] * 50, *[5, 6] * 40, *[9] * 50]]
+)
+def test_what_may_be_padding_hides_no_pattern(row: list[int]):
+    result = judged(PERIODIC, {"input_ids": [row]}, vocabulary=UNKNOWN)
+    assert [(each.reason, each.value, each.detail) for each in result.findings] == [("periodic", 40, "period 2")]
+    assert any(note.startswith("the pad id is not known: 1 rows") for note in result.details["notes"])
+
+
 @pytest.mark.parametrize("vocabulary", [{"size": 100, "pad": 0}, {"size": 100, "pad": 2, "eos": 2}])
 def test_it_is_no_padding_where_the_pad_is_another_id(vocabulary: dict[str, int]):
     assert not judged(PERIODIC, {"input_ids": [[5, 6, 7, *[9] * 97]]}, vocabulary=vocabulary).success

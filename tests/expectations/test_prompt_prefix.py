@@ -60,8 +60,8 @@ def test_a_prompt_may_be_padded_itself():
 
 def test_null_and_empty_rows_are_missing():
     rows = {
-        "input_ids": [None, [], [5], [5, None], [5], [0, 0]],
-        "prompt_ids": [[5], [5], None, [5], [None], [5]],
+        "input_ids": [None, [], [5], [5, None], [5], [0, 0], [5, 6]],
+        "prompt_ids": [[5], [5], None, [5], [None], [5], [5]],
     }
     result = judged(PREFIX, rows, vocabulary=VOCABULARY)
     assert (result.success, result.missing_count) == (True, 6)

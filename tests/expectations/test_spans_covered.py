@@ -100,12 +100,12 @@ def test_what_is_no_range_is_no_span_that_labels_could_cover(span: Any):
 
 def test_null_empty_and_unequal_rows_are_missing():
     rows = table_of(
-        input_ids=[None, [], [5, 6], [5, 6], [5, None], [5, 6], [5, 6]],
-        labels=[[5], [], [5], None, [5, 6], [5, None], [5, 6]],
-        target_spans=pa.array([[[0, 9]]] * 6 + [None], PAIRS),
+        input_ids=[None, [], [5, 6], [5, 6], [5, None], [5, 6], [5, 6], [5, 6]],
+        labels=[[5], [], [5], None, [5, 6], [5, None], [5, 6], [5, 6]],
+        target_spans=pa.array([[[0, 9]]] * 6 + [None, [[0, 9]]], PAIRS),
     )
     result = judged(COVER, rows)
-    assert (result.success, result.element_count, result.missing_count) == (True, 7, 7)
+    assert (result.success, result.element_count, result.missing_count) == (True, 8, 7)
 
 
 def test_positions_count_padding():

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+import dataguard
 from tests.builders import byte_tokenizer, found, ids_of, judged, list_array
 from tests.metrics.texts import array_of
 
@@ -94,3 +95,49 @@ def test_packed_documents_are_parted_by_their_special_tokens(name: str):
     one, other = parts.get(name, ("a good text", "another one"))
     rows = {"input_ids": [[1, *ids_of(one), 2, 1, *ids_of(other), 2]]}
     assert judged(name, rows, tokenizer=byte_tokenizer()).success
+
+
+MATCH = "expect_ids_to_match_text"
+no_text = pytest.mark.parametrize("texts", [pa.nulls(2), pa.nulls(2, pa.string()), pa.nulls(2, pa.large_string())])
+
+
+@no_text
+@pytest.mark.parametrize("name", [*TYPES, MATCH])
+def test_a_column_of_nothing_but_nulls_is_no_pass(name: str, texts: pa.Array):
+    result = judged(name, {"input_ids": [ids_of("a"), ids_of("b")], "text": texts}, tokenizer=byte_tokenizer())
+    assert not result.success
+    assert result.unjudged is not None
+    assert "all rows that have content have no text (null)" in result.unjudged.missing
+    assert "--column text=NAME" in result.unjudged.fix
+
+
+@no_text
+def test_it_is_skipped_where_that_is_declared(texts: pa.Array):
+    when = {"meta": {"dataguard": {"when": ["text"]}}}
+    entries = [{"type": name, **when} for name in (*TYPES, MATCH)]
+    rows = pa.table({"input_ids": list_array([ids_of("a"), ids_of("b")]), "text": texts})
+    suite = {"name": "test", "expectations": [*entries, {"type": "expect_rows_not_to_be_null"}]}
+    result = dataguard.validate(rows, suite=suite, tokenizer=byte_tokenizer(), jobs=1)
+    assert result.success
+    assert [each.type for each in result.results] == ["expect_rows_not_to_be_null"]
+
+
+@pytest.mark.parametrize("name", [*TYPES, MATCH])
+def test_says_how_many_rows_have_no_text(name: str):
+    rows = {"input_ids": [ids_of("good"), ids_of("b"), [], None], "text": ["good", None, None, None]}
+    result = judged(name, rows, tokenizer=byte_tokenizer())
+    assert (result.success, result.missing_count) == (True, 3)
+    assert result.details["notes"] == ["1 rows have no text (null)"]
+
+
+@pytest.mark.parametrize("name", [*TYPES, MATCH])
+def test_a_side_of_a_pair_has_the_text_of_its_side(name: str):
+    rows = {
+        "chosen_input_ids": [ids_of("good")],
+        "rejected_input_ids": [ids_of(BAD)],
+        "chosen_text": ["good"],
+        "rejected_text": [BAD],
+        "text": [BAD + BAD],
+    }
+    for more in ({"column": "chosen_input_ids"}, {"columns": {"input_ids": "chosen_input_ids"}}):
+        assert judged(name, rows, tokenizer=byte_tokenizer(), **more).success

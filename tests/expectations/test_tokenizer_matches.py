@@ -109,6 +109,17 @@ def test_a_dataset_info_that_says_nothing(content: str, tmp_path: Path):
     assert reasons(judged(MATCH, tmp_path, fingerprint="t-aaa")) == {"unknown_tokenizer": 1}
 
 
+@pytest.mark.parametrize("blank", ["", "  "])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_blank_name_is_none(blank: str, layout: str, tmp_path: Path):
+    write(tmp_path / "a.data", blank, layout)
+    assert reasons(judged(MATCH, tmp_path, fingerprint="t-aaa")) == {"unknown_tokenizer": 1}
+    (tmp_path / "dataset_info.json").write_text(json.dumps({TOKENIZER: blank}))
+    assert reasons(judged(MATCH, tmp_path, fingerprint="t-aaa")) == {"unknown_tokenizer": 1}
+    (tmp_path / "dataset_info.json").write_text(json.dumps({TOKENIZER: "t-aaa"}))
+    assert judged(MATCH, tmp_path, fingerprint="t-aaa").success
+
+
 def test_metadata_that_is_no_text_is_another_tokenizer():
     table = table_of(input_ids=[[1]]).replace_schema_metadata({TOKENIZER.encode(): b"\xff\xfe"})
     assert reasons(judged(MATCH, table, fingerprint="t-aaa")) == {"different_tokenizer": 1}

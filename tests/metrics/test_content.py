@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataguard.metrics.base import Attention
-from dataguard.metrics.content import Content
+from dataguard.metrics.content import AT_ONCE, Content
 from dataguard.vocabulary.model import CharacterTable
 from tests.builders import batch_of, numbers, table_of_characters
 from tests.metrics.strategies import Given, attended, batches, quick
@@ -59,6 +59,18 @@ def content(
 )
 def test_white_space_alone_is_blank(row: list[int], blank: bool):
     assert [each["blank"] for each in content(TABLE, input_ids=[row])] == [blank]
+
+
+@pytest.mark.parametrize(
+    ("unit", "end", "blank"),
+    [([0], [], True), ([0], [1], False), ([4, 5], [], True), ([4, 0], [5, 2], True), ([2, 4, 5], [1], False)],
+)
+def test_long_rows_are_joined_piece_by_piece(unit: list[int], end: list[int], blank: bool):
+    for times in (61, 62, 63, AT_ONCE // len(unit) + 30):
+        for special in ((), (3,)):
+            row = [3, *unit * times, *end]
+            (own,) = content(TABLE, special, input_ids=[row])
+            assert own["blank"] == by_hand(row, [True] * len(row), special, SPELLED)["blank"] == blank
 
 
 def test_nothing_is_blank_where_no_characters_are_known():

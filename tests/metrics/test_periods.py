@@ -22,14 +22,30 @@ WHITE_0_AND_1 = table_of_characters(b" ", b"\n", b"a", b"b ", b"", b"c")
 
 
 def metric(
-    special: tuple[int, ...] = (), ignored: CharacterTable | None = None, max_period: int = 13, at_least: int = 2
+    special: tuple[int, ...] = (),
+    ignored: CharacterTable | None = None,
+    max_period: int = 13,
+    at_least: int = 2,
+    *,
+    spare_ends: bool = False,
 ) -> Periods:
-    return Periods(Attention("input_ids"), special, ignored, max_period, at_least)
+    return Periods(Attention("input_ids"), special, ignored, max_period, at_least, spare_ends)
 
 
-def by_hand(tokens: list[int | None], white: set[int], max_period: int) -> tuple[int, int, int]:
+def run_at_an_end(tokens: list[int | None], start: int, stop: int) -> bool:
+    """Whether this stretch of one id fills an end of the row, but not all of its content."""
+    if len(set(tokens[start:stop])) > 1 or (start > 0 and stop < len(tokens)):
+        return False
+    return any(each is not None for each in (*tokens[:start], *tokens[stop:]))
+
+
+def by_hand(tokens: list[int | None], white: set[int], max_period: int, *, spare: bool = False) -> tuple[int, int, int]:
     """Return repeats, period and position; None is a token that repeats nothing."""
     best = (0, 0, -1)
+    if spare:  # what may be padding repeats nothing
+        for start, stop in ends_of(tokens):
+            if run_at_an_end(tokens, start, stop):
+                tokens = [None if start <= place < stop else token for place, token in enumerate(tokens)]
     for period in range(1, max_period + 1):
         for start in range(len(tokens) - 2 * period + 1):
             pattern = tokens[start : start + period]
@@ -62,6 +78,39 @@ def test_agrees_with_every_period_and_start(
             if expected[0] < at_least:
                 expected = (0, 0, -1)
             assert (own["repeats"], own["period"], own["position"]) == expected
+
+
+def ends_of(tokens: list[int | None]) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of one id at both ends of a row, as (start, stop)."""
+    if tokens:
+        head = next((place for place, token in enumerate(tokens) if token != tokens[0]), len(tokens))
+        tail = next((place for place, token in enumerate(tokens[::-1]) if token != tokens[-1]), len(tokens))
+        yield from ((0, head), (len(tokens) - tail, len(tokens)))
+
+
+@quick
+@given(batches(values=lambda kind: ids(kind, 3), most=24), st.integers(1, 6), st.sampled_from([(), (0,), (2, 3)]))
+def test_spares_runs_of_one_id_at_the_ends_and_nothing_behind_them(
+    rows: Given, max_period: int, special: tuple[int, ...]
+):
+    measured = numbers(metric(special, None, max_period, 4, spare_ends=True), rows.batch)
+    for row, own in zip(rows.rows, measured, strict=True):
+        tokens = [None if token in special else token for token in row or []]
+        expected = by_hand(tokens, set(), max_period, spare=True)
+        expected = expected if expected[0] >= 4 else (0, 0, -1)
+        assert (own["repeats"], own["period"], own["position"]) == expected
+        spared = [
+            stop - start
+            for start, stop in ends_of(tokens)
+            if tokens[start] is not None and run_at_an_end(tokens, start, stop)
+        ]
+        longest = max(spared, default=0)
+        assert own["padding"] == (longest if longest >= 4 else 0)
+
+
+def test_spares_nothing_under_a_mask():
+    batch = batch_of(input_ids=[[5, 6, *[9] * 20]], attention_mask=[[1] * 22])
+    assert [(each["repeats"], each["padding"]) for each in numbers(metric(spare_ends=True), batch)] == [(20, 0)]
 
 
 def olmo_core(row: npt.NDArray[np.int64], max_period: int) -> Iterator[int]:
@@ -165,7 +214,7 @@ def test_the_verdict_at_32_is_that_of_olmo_core(row: list[int]):
 )
 def test_tells_repeats_period_and_position(row: list[int], repeats: int, period: int, position: int):
     assert numbers(metric(), batch_of(input_ids=[row])) == [
-        {"repeats": repeats, "period": period, "position": position}
+        {"repeats": repeats, "period": period, "position": position, "padding": 0}
     ]
 
 

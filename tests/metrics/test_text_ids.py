@@ -253,3 +253,63 @@ def test_the_key_names_the_tokenizer_and_what_encodes():
 
 def test_ids_of_bytes_agree_with_their_text():
     assert ids_of("a") == [4 + ord("a")]
+
+
+DICE = np.random.default_rng(3)
+LONG = DICE.integers(4, 204, 4000).tolist()
+
+
+@pytest.fixture
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Make every text that is longer than its row a large one; return the sizes of what is encoded."""
+    sizes: list[int] = []
+    encode = Encoder.encode
+
+    def noting(self: Encoder, texts: list[str]) -> list[npt.NDArray[np.int64] | None]:
+        sizes.extend(map(len, texts))
+        return encode(self, texts)
+
+    monkeypatch.setattr(module, "WINDOW", 64)
+    monkeypatch.setattr(Encoder, "encode", noting)
+    return sizes
+
+
+@pytest.mark.parametrize("length", [1, 4, 50, 300])
+def test_a_row_is_found_wherever_it_stands_in_a_text_that_is_read_in_windows(length: int, small_windows: list[int]):
+    for start in (*DICE.integers(0, len(LONG) - length, 25).tolist(), 0, len(LONG) - length):
+        found = compared(LONG[start : start + length], spelled(LONG))
+        assert (found["state"], found["equal"], found["other"]) == (JUDGED, length, 0)
+    assert max(small_windows) <= 6 * (8 * length + 64)
+
+
+def test_one_different_id_is_one_in_a_window_too(small_windows: list[int]):
+    row = LONG[2000:2100]
+    found = compared([*row[:50], 3, *row[51:]], spelled(LONG))
+    assert (found["state"], found["equal"], found["other"], found["position"]) == (JUDGED, 99, 1, 50)
+    assert max(small_windows) < len(spelled(LONG))
+
+
+def test_ids_of_another_text_are_in_no_window(small_windows: list[int]):
+    found = compared([3] * 100, spelled(LONG))
+    assert (found["state"], found["equal"], found["other"]) == (JUDGED, 0, 100)
+    assert len(small_windows) > 5
+
+
+def test_a_word_that_is_refused_behind_the_row_does_not_matter(small_windows: list[int]):
+    metric = TextIds(Attention("input_ids", 0), SPECIAL, words(unknown=None))
+    for row, state in ((LONG[500:520], JUDGED), ([3] * 20, REFUSED)):
+        text = pa.array([f"{spelled(LONG)} foreign"], pa.string())
+        (found,) = numbers(metric, Batch({"input_ids": list_array([row]), "text": text}, 1))
+        assert found["state"] == state
+    assert small_windows
+
+
+@pytest.mark.parametrize("unit", ["a", "数", "🐈", "one word ", "数据 ", "a\n"])
+def test_every_stretch_that_is_short_enough_lies_inside_a_window(unit: str, small_windows: list[int]):
+    most, text = 40, "".join(f"{unit}{number}" if " " in unit else unit for number in range(1000))
+    windows = list(module._windows(pa.scalar(text, pa.large_string()), most))
+    assert max(len(each.encode()) for each in windows) <= 6 * most
+    width = len(unit[0].encode())
+    for start in range(len(text) - 2 * most // width):
+        assert any(text[start : start + 2 * most // width - 1] in each for each in windows)
+    assert small_windows == []

@@ -12,6 +12,7 @@ import pytest
 import dataguard
 from dataguard.errors import SuiteError
 from dataguard.result import Result
+from tests.builders import byte_tokenizer
 
 RANGE = {"type": "expect_token_ids_to_be_in_vocabulary", "kwargs": {"limit": 100}}
 
@@ -60,6 +61,28 @@ def test_floats_are_unjudged_and_no_pass(tmp_path: Path) -> None:
     assert not verdict.success
     assert verdict.unjudged is not None
     assert "double" in verdict.unjudged.missing
+
+
+SPANS = {"input_ids": [[1, 2]], "labels": [[1, 2]], "target_spans": ["1-2"]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "type", "wanted"),
+    [
+        ({"input_ids": [[1.0, 2.0]]}, "expect_token_ids_to_be_in_vocabulary", "lists of integers"),
+        ({"input_ids": [[1, 2]], "text": [b"a"]}, "expect_ids_to_match_text", "strings"),
+        (SPANS, "expect_labels_to_cover_spans", "lists of [start, end) pairs"),
+        (
+            {"input_ids": [[1, 2]], "labels": [[1, 2]], "prompt_length": [1.0]},
+            "expect_prompt_to_be_ignored_in_labels",
+            "whole numbers",
+        ),
+    ],
+)
+def test_says_what_the_column_must_hold(rows: dict[str, Any], type: str, wanted: str) -> None:
+    (verdict,) = judge(pa.table(rows), {"type": type}, tokenizer=byte_tokenizer()).results
+    assert verdict.unjudged is not None
+    assert verdict.unjudged.fix == f"write the column as {wanted}, or name the right one with --column ROLE=NAME"
 
 
 def test_a_broken_shard_is_a_finding_though_the_suite_does_not_ask(tmp_path: Path) -> None:

@@ -49,6 +49,13 @@ def test_a_column_that_plays_another_role_is_not_taken_as_ids_too():
     assert "input_ids" not in resolve(schema(codes=IDS, marks=IDS), {})
 
 
+@pytest.mark.parametrize("role", ["attention_mask", "labels", "cu_seqlens", "prompt_ids", "target_spans", "text"])
+def test_ids_with_a_prefix_bring_the_columns_of_their_side(role: str):
+    columns = schema(**{"chosen_input_ids": IDS, "rejected_input_ids": IDS, role: IDS, f"chosen_{role}": IDS})
+    assert resolve(columns, {"input_ids": "chosen_input_ids"})[role] == f"chosen_{role}"
+    assert resolve(columns, {"input_ids": "chosen_input_ids", role: role})[role] == role
+
+
 @pytest.mark.parametrize(
     "kind", [pa.list_(pa.int8()), pa.large_list(pa.int8()), pa.list_(pa.int8(), 2), pa.list_view(pa.int8())]
 )
