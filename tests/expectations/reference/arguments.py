@@ -144,7 +144,7 @@ JUDGES: Mapping[str, Entry] = {
     ),
     "expect_no_eos_inside_documents": Entry(
         tokens.no_eos_inside,
-        some(packed=["auto", "auto", True, False], across_rows=[True, False]),
+        some(packed=["auto", "auto", True, False, False, False], across_rows=[True, False, False]),
         reads=lambda arguments: ("document_ids",) if arguments.get("across_rows") else (),
         needs=("eos",),
         by_source=False,

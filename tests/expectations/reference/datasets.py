@@ -27,7 +27,8 @@ BESIDE = (
 WHOLE = ("prompt_length", "target_spans", "images", "source")
 """Columns that are no lists of numbers; `images` says how often a token should occur in a row."""
 ROLES = ("input_ids", *BESIDE, *WHOLE)
-LIKELY = {"attention_mask": 2, "labels": 3, "target_spans": 2, "source": 2}
+LIKELY = {"labels": 3, **dict.fromkeys(("attention_mask", "document_ids", "position_ids", "cu_seqlens"), 2)}
+LIKELY |= dict.fromkeys(("prompt_length", "target_spans", "source"), 2)
 """In how many of four data sets a column is there, where that is more than one."""
 STRANGE = (-1, -100, 99, 100, 103, 104, 255, 260, 65436, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, -(2**63), 2**64 - 1)
 TEXT = (*ids_of("ab01-! \n"), *ids_of("é½"), 3, 4 + 0xE2, 4 + 0x82)
@@ -170,11 +171,11 @@ def without_tokenizer(**told: Any) -> Known:
 
 USUAL = {"size": 100, "pad": 0, "bos": 1, "eos": 2, "unk": 3}
 VOCABULARIES = (
-    *[with_tokenizer(SPECIAL, ("pad", "bos", "eos", "unk"))] * 4,
+    *[with_tokenizer(SPECIAL, ("pad", "bos", "eos", "unk"))] * 3,
     with_tokenizer(("</s>", "<s>", "<unk>"), ("eos", "bos", "unk")),
     without_tokenizer(**USUAL),
     without_tokenizer(**USUAL, embedding_rows=104, reserved=[8, 99, 103], special={"tool": 9}),
-    without_tokenizer(**USUAL | {"pad": 2}),
+    *[without_tokenizer(**USUAL | {"pad": 2})] * 3,
     without_tokenizer(**USUAL | {"bos": 2}),
     without_tokenizer(**USUAL | {"bos": 2, "pad": 2, "unk": 2}),
     without_tokenizer(size=100, eos=2),
@@ -214,7 +215,10 @@ def parts(draw: st.DrawFn, known: Known) -> Parts:
     repeated = st.builds(
         lambda unit, times: unit * times, pattern, st.sampled_from([2, 3, 15, 16, 17, 31, 32, 33, 100])
     )
-    begins, ends = draw(st.sampled_from([[], [bos], [bos], [bos, bos]])), draw(st.sampled_from([[], [eos], [eos]]))
+    begins, ends = (
+        draw(st.sampled_from([[], [bos], [bos], [bos, bos]])),
+        draw(st.sampled_from([[], [eos], [eos], [eos, eos]])),
+    )
     documents = [
         [*begins, *draw(often(content, repeated, times=6)), *ends]
         for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3])))
@@ -261,8 +265,9 @@ def document_ids(draw: st.DrawFn, row: Parts) -> list[Any]:
 def seq_lengths(draw: st.DrawFn, row: Parts) -> list[Any]:
     sizes = [len(each) for each in row.documents if each]
     whole = [*([row.left] if row.left else []), *sizes, *([row.right] if row.right else [])]
+    merged = [row.left + sizes[0], *sizes[1:], row.right] if sizes and row.right else whole
     at_random = st.lists(st.integers(-1, 6), max_size=3)
-    cells: list[Any] = draw(often(st.just(sizes), st.just(whole), st.just(whole), at_random, times=5))
+    cells: list[Any] = draw(often(st.just(sizes), st.just(whole), st.just(whole), st.just(merged), at_random, times=3))
     return cells
 
 
@@ -305,7 +310,7 @@ NUMBER = often(st.integers(0, 8), st.integers(-1, 12), times=4)
 SPANS = st.lists(often(st.tuples(NUMBER, NUMBER).map(sorted), st.lists(NUMBER, min_size=2, max_size=2)), max_size=2)
 ODD_SPANS = st.lists(st.one_of(st.none(), st.just([3]), st.just([None, 3])), max_size=1)
 OTHERS = {
-    "prompt_length": often(st.integers(0, 6), st.none(), st.sampled_from([-1, 99])),
+    "prompt_length": often(st.sampled_from([0, 0, 1, 2, 3, 4, 6]), st.none(), st.sampled_from([-1, 99])),
     "images": often(st.integers(0, 2), st.none()),
     "target_spans": often(SPANS, st.none(), ODD_SPANS, times=6),
     "source": often(st.sampled_from(["web", "code"]), st.none()),
@@ -361,7 +366,7 @@ def shards(draw: st.DrawFn, name: str, known: Known, columns: Sequence[str], bef
     shift = draw(st.integers(0, 1))
     rows: list[dict[str, Any]] = []
     earlier = [row for shard in before for row in shard.rows]
-    for _ in range(draw(st.sampled_from([3, 2, 4, 1, 0, 6]))):
+    for _ in range(draw(st.sampled_from([5, 3, 8, 1, 0, 10]))):
         fresh = draw(cells_of(known, roles, shift))
         if (earlier or rows) and draw(st.integers(0, 9)) == 0:
             copied = draw(st.sampled_from([*earlier, *rows]))
