@@ -75,6 +75,9 @@ def _blocks(
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Yield a batch's rows, some at a time, with their numbers."""
     batch = skeleton.batch.select(names)
+    if not names:  # a batch that is put together of no columns would have no rows
+        yield first, batch
+        return
     ends = {name: ends_of(batch.column(name)) for name in names if name in skeleton.numbers}
     for start, stop in cuts([each[1:] - each[0] for each in ends.values()], batch.num_rows, most):
         owned = {name: (int(each[start]), int(each[stop])) for name, each in ends.items()}

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -85,8 +86,36 @@ def prove(batch: pa.RecordBatch, what: str) -> None:
         if batch.num_rows > max(_ROWS_WITHOUT_BYTES, 8 * batch.get_total_buffer_size()):
             raise ShardFault("corrupt", f"{what}: it claims {batch.num_rows:,} rows that have no bytes")
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            _refuse_wild_offsets(column, f"{what}, column {name!r}")
             if is_list(column.type):
                 _refuse_values_without_bytes(column, f"{what}, column {name!r}")
+
+
+def _refuse_wild_offsets(column: pa.Array, what: str) -> None:
+    """Refuse lists without rows, however deep, whose one offset is past their values.
+
+    Arrow does not look at it when it validates, and ends the process when it flattens or joins them.
+    """
+    kind = column.type
+    if isinstance(column, pa.ExtensionArray):
+        _refuse_wild_offsets(column.storage, what)
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
+        values = column.values if not pa.types.is_map(kind) else column.keys
+        stored = column.buffers()[1]
+        width = np.int64 if pa.types.is_large_list(kind) else np.int32
+        if not len(column) and stored is not None and stored.size > column.offset * width().itemsize:
+            first = int(np.frombuffer(stored, width, 1, column.offset * width().itemsize)[0])
+            if not 0 <= first <= len(values):
+                raise ShardFault("corrupt", f"{what}: lists without rows begin at value {first:,} of {len(values):,}")
+        for each in (values,) if not pa.types.is_map(kind) else (values, column.items):
+            _refuse_wild_offsets(each, what)
+    elif is_list(kind):
+        _refuse_wild_offsets(column.values, what)
+    elif pa.types.is_struct(kind) or pa.types.is_union(kind):
+        for place in range(kind.num_fields):
+            _refuse_wild_offsets(column.field(place), what)
+    elif pa.types.is_dictionary(kind):
+        _refuse_wild_offsets(column.dictionary, what)
 
 
 def _refuse_values_without_bytes(column: pa.Array, what: str) -> None:

@@ -101,6 +101,13 @@ def test_batches_without_rows_are_passed_over(tmp_path: Path) -> None:
     assert read.num_rows == 12
 
 
+@pytest.mark.parametrize("most", [1, 8, 1 << 19])
+def test_rows_are_there_without_a_column(tmp_path: Path, most: int) -> None:
+    shard = written(tmp_path / "x", table_of(pa.list_(pa.int32()), nulls=False))
+    rows = [batch.num_rows for unit in shard.units for _, batch in read_blocks(shard, unit, [], most)]
+    assert sum(rows) == shard.rows > 0
+
+
 def test_a_sliced_column_is_read_as_it_is(tmp_path: Path) -> None:
     table = table_of(pa.list_(pa.int32()), nulls=True)
     batch = table.combine_chunks().to_batches()[0].slice(13, 41)
