@@ -62,5 +62,5 @@ class Page:
             text_style: Of the text.
         """
         for place, line in enumerate(Text(text, style=text_style).wrap(self._console, self.width - indent)):
-            head = Text(f"{label:<{indent}}" if place == 0 else " " * indent, style=style)
-            self.line(head + line)
+            head = f"{label:<{indent}}" if place == 0 else " " * indent
+            self.line(Text.assemble((head, style), line))  # a sum of two texts would be in the style of the first
