@@ -145,7 +145,7 @@ def validate(
     report: Annotated[
         str,
         typer.Option(
-            metavar="NAME,...", rich_help_panel=OUT, help="Reports: console, json. report.json is always written."
+            metavar="NAME,...", rich_help_panel=OUT, help="Reports: console, json, html. report.json is always written."
         ),
     ] = "console",
     as_json: AsJson = False,

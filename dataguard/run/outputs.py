@@ -30,9 +30,14 @@ from dataguard.shards.names import CLEAN_MARK, STAGING
 QUARANTINE, CLEAN = "quarantine", "clean"
 REJECTED, RECORD, RUN, REPORT = "rejected.parquet", "shards.parquet", "run.json", "report.json"
 FOLDERS = (QUARANTINE, CLEAN)
+PAGE = "report.html"
+FORMS = (PAGE,)
+"""The forms of a report that are written where they are asked for; each names dataguard near its beginning."""
 MARK = "Rows that dataguard set aside"
 """The description in a quarantine's dataset_info.json: what tells it from a folder of somebody else's."""
 FORMER = ".former-"
+NEAR = 400
+"""Bytes at the beginning of a form of a report that name dataguard."""
 A_DAY = 24 * 3600
 
 
@@ -76,10 +81,11 @@ class Outputs:
     def commit(self, *, whole: bool = True) -> list[str]:
         """Exchange everything that was staged into its place, report.json last.
 
-        A quarantine or clean copy of an earlier run goes when this run has none, so that it is never taken for this run's.
+        A quarantine, a clean copy or a form of the report that an earlier run left goes when this run has none, so that it is
+        never taken for this run's.
 
         Args:
-            whole: Whether this is all that OUT shall hold of a run; False leaves the quarantine and the clean copy alone.
+            whole: Whether this is all that OUT shall hold of a run; False leaves what else is there alone.
 
         Returns:
             The names of what went so.
@@ -90,7 +96,8 @@ class Outputs:
         names = [entry.name for entry in self.staging.iterdir()]
         self._state = "holds outputs of two runs, run again"
         with locked(self.place):
-            gone = [name for name in FOLDERS if whole and name not in names and self._retire(self.place / name)]
+            former = [*FOLDERS, *(name for name in FORMS if _is_our_form(self.place / name))]
+            gone = [name for name in former if whole and name not in names and self._retire(self.place / name)]
             for name in sorted(names, key=lambda name: (name == REPORT, name not in FOLDERS, name)):
                 with writing(self.place / name):
                     self._place(name)
@@ -174,12 +181,13 @@ def write_again(out: Path, name: str, text: str, sealed: str) -> bool:
     return True
 
 
-def prepare(out: Path, data: Sequence[Path]) -> Outputs:
+def prepare(out: Path, data: Sequence[Path], forms: Sequence[str] = ()) -> Outputs:
     """Make OUT ready, and prove that it can be written, before any long work.
 
     Args:
         out: The output folder; made where it is missing.
         data: The files and folders that are judged; none of them may come to harm.
+        forms: Names of further files that will be written; each names dataguard near its beginning.
 
     Raises:
         OutputError: OUT cannot be written, or holds (or is held by) what must not be overwritten.
@@ -193,7 +201,7 @@ def prepare(out: Path, data: Sequence[Path]) -> Outputs:
         place.mkdir(parents=True, exist_ok=True)
         with locked(place):
             _repair(place)
-            _refuse_foreign(place, out)
+            _refuse_foreign(place, out, forms)
             _sweep(place)
             outputs = Outputs(place, made, out)
     try:
@@ -223,13 +231,14 @@ def _refuse_data(place: Path, out: Path, data: Sequence[Path]) -> None:
         raise OutputError("the output folder is a data set", where=str(out), why=why, fix=fix)
 
 
-def _refuse_foreign(place: Path, out: Path) -> None:
+def _refuse_foreign(place: Path, out: Path, forms: Sequence[str]) -> None:
     """Raise where an output would take the place of something that dataguard did not write."""
     report = place / REPORT
     foreign = [name for name in (REJECTED, RECORD, RUN) if (place / name).is_dir()]
     foreign += [name for name in FOLDERS if os.path.lexists(place / name) and not _is_our_folder(place / name)]
     if os.path.lexists(report) and not _is_our_report(report):
         foreign.append(REPORT)
+    foreign += [name for name in forms if os.path.lexists(place / name) and not _is_our_form(place / name)]
     if foreign:
         why = "it was not written by dataguard, and would be overwritten"
         fix = "move it away, or give another folder with --out"
@@ -245,6 +254,15 @@ def _is_ours(place: Path) -> bool:
 
 def _is_our_report(path: Path) -> bool:
     return "dataguard" in _mapping(_json(path).get("meta"))
+
+
+def _is_our_form(path: Path) -> bool:
+    """Whether a file is a form of a report that dataguard wrote."""
+    try:
+        with path.open("rb") as file:
+            return b"dataguard" in file.read(NEAR)
+    except OSError:
+        return False
 
 
 def _is_our_folder(folder: Path) -> bool:

@@ -15,6 +15,7 @@ import polars as pl
 from dataguard.engines import threads
 from dataguard.errors import DataError, UsageError
 from dataguard.expectations import EXPECTATIONS
+from dataguard.reports.html.report import html_report
 from dataguard.reports.json_report import plain, report_json
 from dataguard.reports.text import printable
 from dataguard.result import SEVERITIES, Result, Severity
@@ -25,7 +26,8 @@ from dataguard.run.dataset import paths_of
 from dataguard.run.host import run_json
 from dataguard.run.looked_at import named_by_suite, watched_by
 from dataguard.run.memory import Asked, asked_for
-from dataguard.run.outputs import CLEAN, QUARANTINE, RECORD, REJECTED, REPORT, RUN, Outputs, prepare
+from dataguard.run.outputs import CLEAN, PAGE, QUARANTINE, RECORD, REJECTED, REPORT, RUN, Outputs, prepare
+from dataguard.run.page import beside, check_page
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
 from dataguard.run.ready import Ready, get_ready
 from dataguard.run.record import write_record
@@ -36,7 +38,7 @@ from dataguard.run.timings import Timings
 from dataguard.run.writing import writing
 from dataguard.sampler.settings import settings_of
 
-REPORTS = ("console", "json")
+REPORTS = ("console", "json", "html")
 """Reports that can be asked for; report.json is written whenever there is an output folder."""
 
 
@@ -94,7 +96,7 @@ def validate(
         store: Folder that keeps numbers and verdicts between runs, so that unchanged shards are not scanned again, nor judged
             where nothing else has changed; `auto` lies in the user's cache; None keeps none.
         verify: Read every shard again to see whether it is unchanged, instead of believing what the file system says of it.
-        reports: Names of reports; `json` is always written where there is an `out`.
+        reports: Names of reports; `json` is always written where there is an `out`; `html` is a page beside it, report.html.
         jobs: Units scanned at once; None takes the cores that this process may use.
         plugins: Modules that give further expectations (docs/plugins.md); they are imported.
         sampler: How a run samples the rows (`world_size`, `batch_size`, `epochs`, `seed`, `shuffle`, `drop_last`, `num_workers`,
@@ -120,6 +122,8 @@ def validate(
     known_names("engine", [engine], ("local",))
     known_names("severity", [fail_on], SEVERITIES)
     _can_be_clean(clean=clean, head=head, out=out)
+    if "html" in reports:
+        check_page(placed=out is not None)
     timings = timings or Timings()
     request = Request(
         data=data,
@@ -140,6 +144,7 @@ def validate(
         taken=taken,
         columns_from=columns_from or {},
         sampler=None if sampler is None else settings_of(sampler),
+        pictures="html" in reports,
         watch=watch or Nobody(),
         timings=timings,
     )
@@ -154,24 +159,34 @@ def validate(
         judged = run(request)
         _remember(asked, judged, judged.result, request)
         return judged.result
-    return write_judged(request, Path(out), quarantine_limit if quarantine else None, clean=clean, asked=asked)
+    limit = quarantine_limit if quarantine else None
+    return write_judged(request, Path(out), limit, clean=clean, reports=reports, asked=asked)
 
 
 def write_judged(
-    request: Request, out: Path, limit: int | None, *, clean: bool = False, asked: Asked | None = None
+    request: Request,
+    out: Path,
+    limit: int | None,
+    *,
+    clean: bool = False,
+    reports: Sequence[str] = (),
+    asked: Asked | None = None,
 ) -> Result:
     """Judge, and write the verdict to a folder, whole or not at all.
 
     Args:
         limit: Bytes of rejected rows to copy; None copies none.
         clean: Copy the rows that remain.
+        reports: Names of reports; those that are files are written.
         asked: Where the verdict is to be remembered.
     """
-    with prepare(out, paths_of(request.data)) as outputs:
+    with prepare(out, paths_of(request.data), [PAGE] if "html" in reports else []) as outputs:
         started = time.time()
         judged, copied = _copied(request, outputs, limit, clean=clean)
         with request.timings.steps("report"):
             result = _write(judged, outputs, copied)
+            if "html" in reports:
+                outputs.write_text(PAGE, html_report(result, beside(result, judged, pictures=request.pictures)))
         outputs.write_text(RUN, run_json(started, request.timings, _facts(request, judged)))
         if CLEAN in outputs.commit():
             request.watch.note(f"the clean copy of an earlier run is gone from {out}: this run was not asked for one")
