@@ -13,9 +13,10 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from dataguard.expectations.baseline import TOKEN_USE
 from dataguard.expectations.content import content_of, without_content
 from dataguard.expectations.context import Context, MetricTable
-from dataguard.expectations.distributions import TOKEN_USE, counted, measured, metrics_of, wanting
+from dataguard.expectations.distributions import counted, measured, metrics_of, wanting
 from dataguard.expectations.periodic import ExpectRowsNotToBePeriodic
 from dataguard.metrics.padding import Padding
 from dataguard.metrics.periods import LEAST
@@ -41,7 +42,6 @@ def with_pictures(plan: Plan, context: Context) -> Plan:
 
 class Drawing:
     """Sums up the metric table for the page's pictures.
-
 
     Args:
         table: Holds the numbers of the plan.
@@ -105,7 +105,7 @@ class Drawing:
     def sources(self, result: Result) -> list[SourceNumbers]:
         """Return each source that the result tells of, in its order; what lies past those stands together."""
         told = [each.get("source") for each in result.meta.get("sources") or () if not each.get("others")]
-        places = {None: -1, **{name: place for place, name in enumerate(self._context.sources)}}
+        places: dict[str | None, int] = {None: -1, **{name: place for place, name in enumerate(self._context.sources)}}
         ranks = {places[name]: rank for rank, name in enumerate(told) if name in places}
         sums = self._sums(ranks)
         means = {name: self._means(counts, grid, ranks) for name, (counts, grid) in self._shares.items()}

@@ -69,7 +69,10 @@ def beside(result: Result, judged: Judged, *, pictures: bool) -> Beside:
 
 def _meanings(judged: Judged) -> dict[str, str]:
     """Return what each expectation asks for: the first line that its class says of itself."""
-    kinds = {**EXPECTATIONS, **{each.expectation.type(): type(each.expectation) for each in judged.rows.suite.expectations}}
+    kinds = {
+        **EXPECTATIONS,
+        **{each.expectation.type(): type(each.expectation) for each in judged.rows.suite.expectations},
+    }
     return {name: (inspect.getdoc(kind) or "").partition("\n")[0] for name, kind in kinds.items()}
 
 
@@ -143,9 +146,7 @@ def _cut(wanted: _Wanted, batch: pa.RecordBatch, judged: Judged) -> CutRow:
         position = next((mark.position for mark in wanted.marks if mark.position is not None), 0)
         first = max(0, min(position - MOST_TOKENS // 2, longest - MOST_TOKENS))
         shown = _shortened(batch, first)
-    marks = [
-        mark if mark.position is None else replace(mark, position=mark.position - first) for mark in wanted.marks
-    ]
+    marks = [mark if mark.position is None else replace(mark, position=mark.position - first) for mark in wanted.marks]
     row = shown_row(shard, facts, wanted.row, shown, marks=marks, vocabulary=judged.context.vocabulary)
     tokens = _length(batch.column(row.tokens[0].name)) if row.tokens else 0
     return CutRow(replace(row, marks=wanted.marks), first, tokens)

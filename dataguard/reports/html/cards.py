@@ -8,7 +8,7 @@ from typing import Any
 from dataguard.reports.blocks import groups, status_of
 from dataguard.reports.console import ranked, unexpected
 from dataguard.reports.html.beside import Beside
-from dataguard.reports.html.elements import Child, Markup, clipped, named, tag
+from dataguard.reports.html.elements import Child, Markup, clipped, named, prose, tag
 from dataguard.reports.html.rows import row_links, value_text
 from dataguard.reports.html.tables import table
 from dataguard.reports.reasons import in_words
@@ -47,7 +47,10 @@ def amount(each: ExpectationResult) -> str:
     told, judged = unexpected(each), each.judged_count
     if told == "-" or not each.unexpected_count or not judged:
         return told
-    return f"{told} ({percent(each.unexpected_count / judged)})"
+    found = each.findings[0] if each.findings else Finding("")
+    unit = "row" if found.row is not None else "shard" if found.shard is not None else "source" if found.source else ""
+    noun = f" {unit}{'' if judged == 1 else 's'}" if unit and found.epoch is None and found.rank is None else ""
+    return f"{told}{noun} ({percent(each.unexpected_count / judged)})"
 
 
 def percent(share: float) -> str:
@@ -72,7 +75,7 @@ def _card(told: Sequence[ExpectationResult], result: Result, beside: Beside) -> 
     return tag(
         "article",
         heads,
-        tag("p", meaning, class_="soft") if meaning else None,
+        tag("p", prose(meaning), class_="soft") if meaning else None,
         *([_unjudged(first)] if first.unjudged is not None else []),
         *(_found(first, beside) if len(told) == 1 or first.unjudged is None else ()),
         class_=f"card {status}",
@@ -120,7 +123,8 @@ def _reason(code: str, count: int) -> Markup:
 
 def _pairs(values: Mapping[str, Any]) -> list[Markup]:
     return [
-        tag("span", tag("b", clipped(name, 80)), " ", _said(value)) for name, value in list(values.items())[:MOST_RECORDS]
+        tag("span", tag("b", clipped(name, 80)), " ", _said(value))
+        for name, value in list(values.items())[:MOST_RECORDS]
     ]
 
 
@@ -172,7 +176,9 @@ def _findings(each: ExpectationResult) -> Markup | None:
     numeric = {head for head, name in zip(heads, names, strict=True) if name in NUMBERS}
     lines = [[_place(found, name) for name in names] for found in shown]
     of_all = f"first {number(len(shown))}" if (each.unexpected_count or 0) > len(shown) else "all"
-    caption = f"{of_all} of {number(each.unexpected_count)}" if each.unexpected_count else counted(len(shown), "finding")
+    caption = (
+        f"{of_all} of {number(each.unexpected_count)}" if each.unexpected_count else counted(len(shown), "finding")
+    )
     return _folded(f"Where ({caption})", table("in the order of the data", heads, lines, numbers=numeric))
 
 
@@ -208,10 +214,10 @@ def _line(each: ExpectationResult, result: Result, beside: Beside) -> list[Child
     return [
         badge(status),
         each.severity,
-        (name, tag("p", meaning) if meaning else None),
+        (name, tag("p", prose(meaning)) if meaning else None),
         number(each.unexpected_count) if counted_here else None,
         number(judged) if counted_here and judged is not None else None,
         percent((each.unexpected_count or 0) / judged) if counted_here and judged else None,
-        [(tag("br") if place else None, f"{number(n)} {clipped(code, 80)}") for place, (code, n) in enumerate(reasons(each))],
+        [tag("div", f"{number(count)} {clipped(code, 80)}", class_="code") for code, count in reasons(each)],
         clipped(fix),
     ]

@@ -39,7 +39,12 @@ CONFIG: Mapping[str, Any] = {
 }
 HIDDEN = re.compile(r' (?:aria-[a-z]+|role|pointer-events)="[^"]*"|<path class="(?:back|fore)ground"[^>]*/>')
 """What says mark by mark what the table beside a chart says better."""
-COLOURS = {"none": "var(--side-none)", "right": "var(--side-right)", "left": "var(--side-left)", "both": "var(--side-both)"}
+COLOURS = {
+    "none": "var(--side-none)",
+    "right": "var(--side-right)",
+    "left": "var(--side-left)",
+    "both": "var(--side-both)",
+}
 
 
 def demand_library() -> None:
@@ -69,7 +74,9 @@ def lengths_chart(spread: Spread, caps: Mapping[str, int], highest: float, label
 def shares_chart(spread: Spread, limit: float | None, label: str) -> Markup:
     """Return how many rows have which share."""
     rules = [] if limit is None else [{"at": limit, "what": "limit"}]
-    return _drawn(_histogram(spread, width=300, height=110, title="share", rules=rules, domain=(0, 1), style="%"), label)
+    return _drawn(
+        _histogram(spread, width=380, height=120, title="share", rules=rules, domain=(0, 1), style="%"), label
+    )
 
 
 def steps_chart(spread: Spread, limit: float | None, unit: str, title: str, label: str) -> Markup:
@@ -88,14 +95,19 @@ def steps_chart(spread: Spread, limit: float | None, unit: str, title: str, labe
         for name, count, over in zip(names, spread.counts, beyond, strict=False)
     ]
     across = {"field": "range", "type": "nominal", "sort": names, "title": title, "axis": {"labelAngle": -35}}
-    up = {"field": "share", "type": "quantitative", "title": f"share of {unit}", "axis": {"format": "%", "tickCount": 3}}
+    up = {
+        "field": "share",
+        "type": "quantitative",
+        "title": f"share of {unit}",
+        "axis": {"format": "%", "tickCount": 3},
+    }
     fill = {"condition": {"test": "datum.beyond", "value": "var(--bad)"}, "value": "var(--bar)"}
     bars = {"mark": "bar", "encoding": {"x": across, "y": up, "fill": fill}}
     told = {
         "mark": {"type": "text", "dy": -6, "fontSize": 10, "fill": "var(--soft)"},
         "encoding": {"x": across, "y": up, "text": {"field": "told"}},
     }
-    return _drawn({"width": 420, "height": 130, "data": {"values": values}, "layer": [bars, told]}, label)
+    return _drawn({"width": 380, "height": 130, "data": {"values": values}, "layer": [bars, told]}, label)
 
 
 def padding_chart(sides: Sequence[Mapping[str, int]], label: str) -> Markup:
@@ -106,8 +118,14 @@ def padding_chart(sides: Sequence[Mapping[str, int]], label: str) -> Markup:
         for order, side in enumerate(COLOURS)
     ]
     encoding = {
-        "y": {"field": "source", "type": "nominal", "sort": None, "axis": {"title": "source", "ticks": False}},
-        "x": {"field": "rows", "type": "quantitative", "stack": "normalize", "title": "rows", "axis": {"format": "%"}},
+        "y": {"field": "source", "type": "nominal", "sort": None, "title": None, "axis": {"ticks": False}},
+        "x": {
+            "field": "rows",
+            "type": "quantitative",
+            "stack": "normalize",
+            "title": "rows",
+            "axis": {"format": "%", "tickCount": 5},
+        },
         "fill": {
             "field": "side",
             "type": "nominal",
@@ -117,7 +135,7 @@ def padding_chart(sides: Sequence[Mapping[str, int]], label: str) -> Markup:
         "order": {"field": "place", "type": "quantitative"},
     }
     return _drawn(
-        {"width": 420, "height": {"step": 18}, "data": {"values": values}, "mark": "bar", "encoding": encoding}, label
+        {"width": 380, "height": {"step": 18}, "data": {"values": values}, "mark": "bar", "encoding": encoding}, label
     )
 
 
@@ -139,7 +157,12 @@ def _histogram(
     ]
     axis = {"format": style, "tickCount": 4}
     across = {"field": "start", "type": "quantitative", "title": title, "axis": axis, "scale": {"domain": domain}}
-    up = {"field": "rows", "type": "quantitative", "title": "rows", "axis": {"tickCount": 3, "format": "~s", "tickMinStep": 1}}
+    up = {
+        "field": "rows",
+        "type": "quantitative",
+        "title": "rows",
+        "axis": {"tickCount": 3, "format": "~s", "tickMinStep": 1},
+    }
     bars = {"mark": "bar", "encoding": {"x": {**across, "bin": "binned"}, "x2": {"field": "end"}, "y": up}}
     layers: list[dict[str, Any]] = [bars]
     if rules:

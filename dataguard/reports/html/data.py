@@ -62,7 +62,9 @@ def _caps(result: Result) -> Mapping[str | None, int]:
     """Return at which length each source was cut, as far as that shows."""
     found = _found(result, TRUNCATION)
     records = found.observed_value if found is not None and isinstance(found.observed_value, list | tuple) else ()
-    return {each["source"]: each["cap"] for each in records if isinstance(each, Mapping) and each.get("cap") is not None}
+    return {
+        each["source"]: each["cap"] for each in records if isinstance(each, Mapping) and each.get("cap") is not None
+    }
 
 
 def _lengths(result: Result) -> Markup | None:
@@ -100,7 +102,7 @@ def _length(
             "figcaption",
             name_of(each.get("source"), each.get("others") or 0, alone=alone),
             tag("small", told),
-            tag("small", dashes, class_="legend") if dashes else None,
+            tag("small", dashes) if dashes else None,
         ),
         lengths_chart(spread, lines, highest, label),
     )
@@ -123,7 +125,9 @@ def _padding(beside: Beside) -> Markup | None:
     )
     chart = padding_chart(sides, f"Rows by padding side. {told}")
     drawn = tag("div", chart, tag("ol", names, class_="names"))
-    return _figure("Padding side", "share of each source's rows", drawn, tag("ul", legend, class_="legend"))
+    return _figure(
+        "Padding side", "share of each source's rows that have content", drawn, tag("ul", legend, class_="legend")
+    )
 
 
 def _ids(result: Result, beside: Beside) -> Markup | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import Any, Union
+from typing import Any, TypeAlias
 
 from dataguard.reports.text import printable
 
@@ -18,7 +18,7 @@ class Markup(str):
     __slots__ = ()
 
 
-Child = Union[None, str, int, Iterable["Child"]]
+Child: TypeAlias = "None | str | int | Iterable[Child]"
 
 
 def text(value: object) -> Markup:
@@ -40,6 +40,11 @@ def named(value: object, most: int = MOST_TEXT) -> Markup:
     return tag("bdi", clipped(value, most))
 
 
+def prose(value: str) -> list[Markup]:
+    """Return a sentence of our own in which names stand between backquotes."""
+    return [tag("code", part) if place % 2 else text(part) for place, part in enumerate(value.split("`"))]
+
+
 def tag(element: str, /, *children: Child, **attributes: Any) -> Markup:
     """Return an element.
 
@@ -48,7 +53,9 @@ def tag(element: str, /, *children: Child, **attributes: Any) -> Markup:
         children: Markup stands as it is; any other text is escaped; None is nothing.
         attributes: A trailing or inner `_` is a dash or nothing (`class_`, `aria_label`); None and False leave one out.
     """
-    told = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None and value is not False)
+    told = "".join(
+        _attribute(key, value) for key, value in attributes.items() if value is not None and value is not False
+    )
     inside = "".join(_flat(children))
     return Markup(f"<{element}{told}>{inside}" + ("" if element in VOID else f"</{element}>"))
 

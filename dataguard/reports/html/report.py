@@ -56,7 +56,12 @@ def html_report(result: Result, beside: Beside) -> str:
         tag("a", "Skip to the findings", href="#main", class_="skip"),
         _verdict(result, word),
         tag("nav", tag("div", links), aria_label="Parts of the report"),
-        tag("main", sections, tag("footer", f"Written by dataguard {__version__}. This page fetches nothing."), id="main"),
+        tag(
+            "main",
+            sections,
+            tag("footer", f"Written by dataguard {__version__}. This page fetches nothing."),
+            id="main",
+        ),
         tag("script", Markup(script)),
     )
     return f'<!doctype html>\n<html lang="en">{head}{body}</html>\n'
@@ -83,14 +88,15 @@ def _sections(result: Result, beside: Beside) -> Iterator[tuple[str, Child]]:
             "hides; what is not plainly visible is spelled out."
         )
         unread = f" {counted(beside.unread, 'row')} could not be read again." if beside.unread else ""
-        blocks = [row_block(cut, place) for place, cut in enumerate(beside.rows)]
+        results = {each.type: each for each in result.results}
+        blocks = [row_block(cut, place, results) for place, cut in enumerate(beside.rows)]
         yield "Rows", [tag("p", lead + unread, class_="lead"), *blocks]
     yield "Run", tag("div", _facts(result), class_="panel")
 
 
 def _verdict(result: Result, word: str) -> Markup:
     meta = result.meta
-    lines = [("suite ", named(result.suite_name, 120))]
+    lines: list[tuple[Child, ...]] = [("suite ", named(result.suite_name, 120))]
     if taken := list(meta.get("taken") or ()):
         lines.append(("taken without being told: ", "; ".join(clipped(each, 160) for each in taken[:8])))
     partial = None
@@ -158,7 +164,10 @@ def _told(result: Result) -> Iterator[tuple[str, Child]]:
     meta = result.meta
     yield "suite", (named(result.suite_name, 120), f" – {clipped((meta.get('suite') or {}).get('origin') or '', 200)}")
     given = {name: value for name, value in result.suite_parameters.items() if value is not None}
-    yield "parameters", ", ".join(f"{clipped(name, 60)} {value_text(value)}" for name, value in list(given.items())[:30])
+    yield (
+        "parameters",
+        ", ".join(f"{clipped(name, 60)} {value_text(value)}" for name, value in list(given.items())[:30]),
+    )
     yield "fails on", str(meta.get("fail_on") or result.fail_on)
     yield "rows", _accounts(meta.get("accounting") or {})
     vocabulary = meta.get("vocabulary") or {}
@@ -167,7 +176,10 @@ def _told(result: Result) -> Iterator[tuple[str, Child]]:
     origin = list(dict.fromkeys((vocabulary.get("origin") or {}).values()))
     yield "vocabulary from", ", ".join(clipped(each, 200) for each in origin[:8])
     columns = meta.get("columns") or {}
-    yield "columns", "; ".join(f"{role}: {clipped(', '.join(found), 200)}" for role, found in list(columns.items())[:30])
+    yield (
+        "columns",
+        "; ".join(f"{role}: {clipped(', '.join(found), 200)}" for role, found in list(columns.items())[:30]),
+    )
     layouts = (meta.get("shards") or {}).get("layouts") or {}
     yield "layouts", ", ".join(f"{number(count)} {clipped(name, 60)}" for name, count in layouts.items())
     quarantine = meta.get("quarantine") or {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -11,17 +11,30 @@ from dataguard.reports.html.beside import CutRow
 from dataguard.reports.html.elements import Markup, clipped, named, tag, text
 from dataguard.reports.json_report import plain
 from dataguard.reports.reasons import in_words
-from dataguard.reports.rows import ShownTokens, decoded
+from dataguard.reports.rows import Mark, ShownTokens, decoded
 from dataguard.reports.text import counted, number
 from dataguard.result import ExpectationResult
 
 WHOLE, HEAD, TAIL, AROUND, MOST_AROUND, GAP = 80, 20, 8, 12, 4, 3
 """Up to WHOLE tokens are shown whole; of more the ends, and what stands around the first guilty ones."""
-MOST_TOKEN, MOST_CHARACTERS, MOST_OTHER, MOST_OTHERS, MOST_COLUMNS = 24, 900, 160, 12, 4
+MOST_TOKEN, MOST_CHARACTERS, MOST_BEFORE, MOST_OTHER, MOST_OTHERS, MOST_COLUMNS, MOST_MARKS = (
+    24,
+    900,
+    40,
+    160,
+    12,
+    4,
+    20,
+)
 
 
-def row_block(cut: CutRow, place: int) -> Markup:
-    """Return a row: where it stands, what is wrong with it, its text, its tokens, and its other columns."""
+def row_block(cut: CutRow, place: int, results: Mapping[str, ExpectationResult]) -> Markup:
+    """Return a row: where it stands, what is wrong with it, its text, its tokens, and its other columns.
+
+    Args:
+        place: Its number on the page.
+        results: By type; they name the values of what is wrong.
+    """
     row = cut.row
     about = [None if row.source is None else ("source ", named(row.source, 80)), counted(cut.tokens, "token")]
     head = tag(
@@ -29,19 +42,7 @@ def row_block(cut: CutRow, place: int) -> Markup:
         tag("h3", named(row.shard, 200), f" row {number(row.row)}"),
         tag("p", [(each, " · ") for each in about[:-1] if each], about[-1], class_="soft"),
     )
-    marks = [
-        tag(
-            "li",
-            tag("code", clipped(mark.reason, 80), class_="reason"),
-            " ",
-            tag("span", clipped(mark.type, 120), class_="soft"),
-            None if mark.column in {None, "input_ids"} else (" on ", named(mark.column, 80)),
-            None if mark.position is None else f" at position {number(mark.position)}",
-            None if mark.value is None else f": {value_text(mark.value)}",
-            None if (words := in_words(mark.reason)) is None else tag("span", f" – {words}", class_="soft"),
-        )
-        for mark in row.marks[:20]
-    ]
+    marks = [_mark(mark, results) for mark in row.marks[:MOST_MARKS]]
     return tag(
         "article",
         head,
@@ -50,6 +51,20 @@ def row_block(cut: CutRow, place: int) -> Markup:
         _others(cut),
         class_="row",
         id=f"row-{place}",
+    )
+
+
+def _mark(mark: Mark, results: Mapping[str, ExpectationResult]) -> Markup:
+    """Return what is wrong in a line: the reason, where, what stands there, and what that means."""
+    words = in_words(mark.reason)
+    name = results[mark.type].name_of_value(mark.reason) if mark.type in results else ""
+    return tag(
+        "li",
+        tag("code", clipped(mark.reason, 80), class_="reason"),
+        None if mark.column in {None, "input_ids"} else (" on ", named(mark.column, 80)),
+        None if mark.position is None else f" at position {number(mark.position)}",
+        None if mark.value is None else f": {name} {value_text(mark.value)}",
+        tag("span", f" – {words}" if words else None, f" ({clipped(mark.type, 120)})", class_="soft"),
     )
 
 
@@ -84,16 +99,42 @@ def _tokens(tokens: ShownTokens, cut: CutRow) -> Markup:
     if tokens.texts is None:
         read: Markup = tag("p", "The text is not known: give --tokenizer PATH.", class_="soft")
     else:
-        whole = decoded(b"".join(tokens.texts))
-        read = tag("pre", spelled(whole, MOST_CHARACTERS, lines=True), class_="text", dir="auto")
+        read = tag("pre", _text(tokens, tokens.texts), class_="text", dir="auto")
     return tag("div", name, read, tag("ol", _columns(tokens, cut), class_="tokens", aria_label="tokens"))
+
+
+def _mask(tokens: ShownTokens) -> Sequence[Any] | None:
+    return next((values for name, values in tokens.beside.items() if values and name.endswith("attention_mask")), None)
+
+
+def _text(tokens: ShownTokens, texts: Sequence[bytes]) -> Iterator[Markup]:
+    """Yield the text of what is attended, from a little before the first fault on where that is far inside."""
+    mask = _mask(tokens)
+    read = [place for place in range(len(texts)) if mask is None or place >= len(mask) or mask[place]]
+    read = read or list(range(len(texts)))
+    fault = next((at for at, place in enumerate(read) if place in tokens.guilty), 0)
+    start = max(0, fault - MOST_BEFORE) if fault > WHOLE else 0
+    if start:
+        yield Markup("…")
+    left = MOST_CHARACTERS
+    for guilty, run in groupby(read[start:], lambda place: place in tokens.guilty):
+        places = list(run)[:MOST_CHARACTERS]
+        said = decoded(b"".join(texts[place] for place in places))
+        if guilty and not said and tokens.ids is not None:
+            said = " ".join(f"[{_cell(tokens.ids, place)}]" for place in places)
+        shown = spelled(said[:left], MOST_CHARACTERS, lines=True)
+        yield from [tag("mark", shown)] if guilty else shown
+        left -= len(said)
+        if left <= 0:
+            yield Markup("…")
+            return
 
 
 def _columns(tokens: ShownTokens, cut: CutRow) -> Iterator[Markup]:
     beside = {name: values for name, values in tokens.beside.items() if values is not None}
     names = ["position", *([] if tokens.texts is None else ["token"]), "id", *(clipped(name, 40) for name in beside)]
     yield tag("li", [tag("span", name) for name in names], class_="key")
-    mask = next((values for name, values in beside.items() if name.endswith("attention_mask")), None)
+    mask = _mask(tokens)
     end, behind = -cut.first, cut.tokens - cut.first
     for start, stop in runs(len(tokens), tokens.guilty):
         if start > end:
@@ -109,9 +150,7 @@ def _left_out(count: int) -> Markup:
     return tag("li", f"… {counted(count, 'token')} …", class_="out")
 
 
-def _token(
-    tokens: ShownTokens, place: int, beside: Any, mask: Sequence[Any] | None, first: int
-) -> Markup:
+def _token(tokens: ShownTokens, place: int, beside: Any, mask: Sequence[Any] | None, first: int) -> Markup:
     guilty = place in tokens.guilty
     classes = [
         name
@@ -168,12 +207,15 @@ def runs(length: int, guilty: frozenset[int]) -> Iterator[tuple[int, int]]:
 
 
 def _others(cut: CutRow) -> Markup | None:
-    told = list(cut.row.others.items())[:MOST_OTHERS]
+    source = cut.row.source  # told above
+    told = [(name, value) for name, value in cut.row.others.items() if source is None or value != source][:MOST_OTHERS]
     if not told:
         return None
     pairs = []
     for name, value in told:
-        said = clipped(value, 4 * MOST_OTHER) if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
+        said = (
+            clipped(value, 4 * MOST_OTHER) if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
+        )
         pairs += [tag("dt", named(name, 80)), tag("dd", tag("bdi", spelled(said, MOST_OTHER)))]
     return tag("dl", pairs, class_="others")
 

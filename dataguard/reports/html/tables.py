@@ -18,23 +18,26 @@ def table(
     numbers: Iterable[str] = (),
     choices: Sequence[str] = (),
     plain: bool = False,
-    first: str | None = None,
 ) -> Markup:
     """Return a table.
 
     Args:
         caption: What it shows.
         heads: Of its columns.
-        rows: A cell each; one that is an `td` already stands as it is.
+        rows: A cell each.
         numbers: Heads of the columns that hold numbers.
         choices: Values of the first column, by which rows can be chosen.
         plain: Whether it is too short to be sorted or filtered.
-        first: Heading of rows, where the first column is one.
     """
     numeric = set(numbers)
     lines = list(rows)
     head = [
-        tag("th", head if plain else tag("button", head, type="button"), scope="col", class_=NUMBER if head in numeric else None)
+        tag(
+            "th",
+            head if plain else tag("button", head, type="button"),
+            scope="col",
+            class_=NUMBER if head in numeric else None,
+        )
         for head in heads
     ]
     body = [tag("tr", [_cell(cell, head in numeric) for head, cell in zip(heads, line, strict=True)]) for line in lines]
@@ -45,11 +48,16 @@ def table(
         tag("tbody", body),
     )
     tools = None if plain or len(lines) < 6 else _tools(caption, choices, len(lines))
-    return tag("div", tools, tag("div", shown, class_="scroll", tabindex="0", role="region", aria_label=caption), class_="table")
+    return tag(
+        "div",
+        tools,
+        tag("div", shown, class_="scroll", tabindex="0", role="region", aria_label=caption),
+        class_="table",
+    )
 
 
 def _cell(cell: Child, numeric: bool) -> Markup:  # noqa: FBT001 -- private, and said by its only caller
-    return tag("td", "–" if cell is None or cell == "" else cell, class_=NUMBER if numeric else None)
+    return tag("td", cell, class_=NUMBER if numeric else None)
 
 
 def _tools(caption: str, choices: Sequence[str], count: int) -> Markup:
