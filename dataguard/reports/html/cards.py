@@ -87,7 +87,7 @@ def _unjudged(each: ExpectationResult) -> Markup:
     return tag(
         "div",
         tag("p", tag("strong", "Could not be judged: "), clipped(each.unjudged.missing)),
-        tag("p", tag("b", "What to do"), clipped(each.unjudged.fix), class_="fix"),
+        tag("p", tag("b", "What to do"), prose(clipped(each.unjudged.fix)), class_="fix"),
     )
 
 
@@ -104,7 +104,7 @@ def _found(each: ExpectationResult, beside: Beside) -> Iterable[Markup | None]:
     if each.success or each.unjudged is not None:
         return
     if each.fix:
-        yield tag("p", tag("b", "What to do"), clipped(each.fix), class_="fix")
+        yield tag("p", tag("b", "What to do"), prose(clipped(each.fix)), class_="fix")
     if links := row_links(each, beside.rows):
         yield tag("p", "Rows below: ", [(", " if place else None, link) for place, link in enumerate(links)])
     if asked := {name: value for name, value in each.kwargs.items() if name != "column" and value is not None}:
@@ -219,5 +219,5 @@ def _line(each: ExpectationResult, result: Result, beside: Beside) -> list[Child
         number(judged) if counted_here and judged is not None else None,
         percent((each.unexpected_count or 0) / judged) if counted_here and judged else None,
         [tag("div", f"{number(count)} {clipped(code, 80)}", class_="code") for code, count in reasons(each)],
-        clipped(fix),
+        prose(clipped(fix)),
     ]

@@ -18,7 +18,7 @@ class Markup(str):
     __slots__ = ()
 
 
-Child: TypeAlias = "None | str | int | Iterable[Child]"
+Child: TypeAlias = "str | int | Iterable[Child] | None"
 
 
 def text(value: object) -> Markup:
