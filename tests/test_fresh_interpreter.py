@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-NEVER = {"torch", "great_expectations", "ray", "airflow", "altair", "datasets", "pandas", "transformers"}
+NEVER = {"torch", "great_expectations", "ray", "airflow", "altair", "datasets", "pandas", "transformers", "vl_convert"}
 LATER = {"numba", "polars", "pyarrow", "tokenizers"}
 """Needed to validate, and slow to load."""
 

@@ -30,7 +30,18 @@ ONLY = {
     "engines": {"engines", "errors", "version"},
 }
 """Rooms that know less than their line allows: a report is a function of a result, an engine knows no token."""
-HEAVY = {"accelerate", "airflow", "altair", "datasets", "great_expectations", "pandas", "ray", "torch", "transformers"}
+HEAVY = {
+    "accelerate",
+    "airflow",
+    "altair",
+    "datasets",
+    "great_expectations",
+    "pandas",
+    "ray",
+    "torch",
+    "transformers",
+    "vl_convert",
+}
 LAZY = ("dataguard/__init__.py", "dataguard/cli/")
 """May import our own modules inside functions: what `import dataguard` and `--help` cost is measured elsewhere."""
 

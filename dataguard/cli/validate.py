@@ -146,7 +146,9 @@ def validate(
     ] = False,
     report: Annotated[
         str,
-        typer.Option(metavar="NAME,...", rich_help_panel=OUT, help=f"{REPORT_NAMES}. report.json is always written."),
+        typer.Option(
+            metavar="NAME,...", rich_help_panel=OUT, help=f"{REPORT_NAMES}, html. report.json is always written."
+        ),
     ] = "console",
     as_json: AsJson = False,
     quiet: Annotated[

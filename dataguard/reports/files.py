@@ -23,10 +23,13 @@ FILES: Mapping[str, FileReport] = {
     "sarif": FileReport("report.sarif", sarif_report),
     "markdown": FileReport("report.md", markdown_report),
 }
+HTML, PAGE = "html", "report.html"
+"""The report that is a page, and its file: it shows rows as well, which the result alone does not hold."""
 REPORTS = ("console", "json", "github", *FILES)
-"""Names of all; report.json is written whenever there is an output folder."""
+"""Names of all others; report.json is written whenever there is an output folder."""
 
 
 def files_of(reports: Sequence[str]) -> list[str]:
     """Return the names of the files that reports become."""
-    return [FILES[name].file for name in dict.fromkeys(reports) if name in FILES]
+    files = {HTML: PAGE, **{name: each.file for name, each in FILES.items()}}
+    return [files[name] for name in dict.fromkeys(reports) if name in files]

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from dataguard.errors import OutputError
-from dataguard.reports.files import FILES
+from dataguard.reports.files import FILES, PAGE
 from dataguard.run.exchange import exchange
 from dataguard.run.locks import hold, is_held, locked
 from dataguard.run.unchanged import Watched, state_of
@@ -31,7 +31,7 @@ from dataguard.shards.names import CLEAN_MARK, STAGING
 QUARANTINE, CLEAN = "quarantine", "clean"
 REJECTED, RECORD, RUN, REPORT = "rejected.parquet", "shards.parquet", "run.json", "report.json"
 FOLDERS = (QUARANTINE, CLEAN)
-FORMS = tuple(each.file for each in FILES.values())
+FORMS = (*(each.file for each in FILES.values()), PAGE)
 """The forms of a report that are written where they are asked for; each names dataguard near its beginning."""
 MARK = "Rows that dataguard set aside"
 """The description in a quarantine's dataset_info.json: what tells it from a folder of somebody else's."""

@@ -48,7 +48,7 @@ def _of_shard(name: str, opened: OpenShard, listed: Listed) -> Iterator[Rejected
         wanted = listed.take(name, unit.first_row + unit.rows)
         if wanted is None:
             continue
-        for first, batch in _batches(opened, unit, wanted.rows):
+        for first, batch in batches_with(opened, unit, wanted.rows):
             begin, end = np.searchsorted(wanted.rows, [first, first + batch.num_rows])
             if begin < end:
                 here = wanted.slice(begin, end)
@@ -62,6 +62,6 @@ def _of_shard(name: str, opened: OpenShard, listed: Listed) -> Iterator[Rejected
                 )
 
 
-def _batches(opened: OpenShard, unit: Unit, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the batches of a unit; of the other rows' numbers they need have none."""
+def batches_with(opened: OpenShard, unit: Unit, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield (number of the first row, batch) of a unit; of rows that are not wanted the numbers may be zeros."""
     return read_rows(opened, unit, rows) if isinstance(opened, IpcShard) else opened.read(unit)

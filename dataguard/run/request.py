@@ -72,6 +72,7 @@ class Request:
         verify: Believe no file to be unchanged: take its digest again.
         record: shards.parquet of an earlier run: its stored numbers are judged, and no shard is read.
         sampler: How a run samples the rows, where that is to be judged as well.
+        pictures: Whether what report.html draws is measured beside what the suite asks for.
         taken: What was taken from a project file, for people.
         watch: Is told how the run gets on.
         timings: Takes in where its time goes.
@@ -95,6 +96,7 @@ class Request:
     verify: bool = False
     record: Path | None = None
     sampler: Settings | None = None
+    pictures: bool = False
     taken: Sequence[str] = ()
     watch: Watch = field(default_factory=Nobody)
     timings: Timings = field(default_factory=Timings)

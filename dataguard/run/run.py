@@ -21,6 +21,7 @@ from dataguard.run.describe import (
     describe_sources,
     describe_vocabulary,
 )
+from dataguard.run.drawn import with_pictures
 from dataguard.run.fill import fill
 from dataguard.run.head import describe_head
 from dataguard.run.judge import judge
@@ -62,8 +63,9 @@ def run(request: Request, ready: Ready | None = None) -> Judged:
     """
     with request.timings.steps("open"):
         ready = ready or get_ready(request)
-    measured = measure(ready, make_plan(ready.suite, ready.context), request)
-    return judged(ready.suite, measured, ready, request)
+    plan = make_plan(ready.suite, ready.context)
+    measured = measure(ready, with_pictures(plan, ready.context) if request.pictures else plan, request)
+    return judged(ready.suite, replace(measured, plan=plan), ready, request)
 
 
 @dataclass(frozen=True)

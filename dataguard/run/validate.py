@@ -15,7 +15,8 @@ import polars as pl
 from dataguard.engines import threads
 from dataguard.errors import DataError, UsageError
 from dataguard.expectations import EXPECTATIONS
-from dataguard.reports.files import files_of
+from dataguard.reports.files import HTML, PAGE, files_of
+from dataguard.reports.html.report import html_report
 from dataguard.reports.json_report import plain
 from dataguard.reports.text import printable
 from dataguard.result import SEVERITIES, Result, Severity
@@ -27,6 +28,7 @@ from dataguard.run.host import run_json
 from dataguard.run.looked_at import found_by, watched_by
 from dataguard.run.memory import Asked, asked_for
 from dataguard.run.outputs import CLEAN, QUARANTINE, RECORD, REJECTED, RUN, Outputs, prepare
+from dataguard.run.page import beside, check_page
 from dataguard.run.quarantine import LIMIT, write_quarantine, write_rejected
 from dataguard.run.ready import Ready, get_ready
 from dataguard.run.record import write_record
@@ -93,8 +95,8 @@ def validate(
         store: Folder that keeps numbers and verdicts between runs, so that unchanged shards are not scanned again, nor judged
             where nothing else has changed; `auto` lies in the user's cache; None keeps none.
         verify: Read every shard again to see whether it is unchanged, instead of believing what the file system says of it.
-        reports: Names of reports: `junit`, `sarif` and `markdown` are files in `out`, where report.json always is; `console` and
-            `github` are printed, by the command alone.
+        reports: Names of reports: `junit`, `sarif`, `markdown` and `html` are files in `out`, where report.json always is;
+            `console` and `github` are printed, by the command alone.
         jobs: Units scanned at once; None takes the cores that this process may use.
         plugins: Modules that give further expectations (docs/plugins.md); they are imported.
         sampler: How a run samples the rows (`world_size`, `batch_size`, `epochs`, `seed`, `shuffle`, `drop_last`, `num_workers`,
@@ -116,10 +118,12 @@ def validate(
     """
     arguments = dict(locals())
     check_arguments(arguments)
-    check_reports(reports, placed=out is not None)
+    check_reports(reports, placed=out is not None, pages=True)
     known_names("engine", [engine], ("local",))
     known_names("severity", [fail_on], SEVERITIES)
     _can_be_clean(clean=clean, head=head, out=out)
+    if HTML in reports:
+        check_page()
     timings = timings or Timings()
     request = Request(
         data=data,
@@ -140,6 +144,7 @@ def validate(
         taken=taken,
         columns_from=columns_from or {},
         sampler=None if sampler is None else settings_of(sampler),
+        pictures=HTML in reports,
         watch=watch or Nobody(),
         timings=timings,
     )
@@ -180,6 +185,8 @@ def write_judged(
         judged, copied = _copied(request, outputs, limit, clean=clean)
         with request.timings.steps("report"):
             result = _write(judged, outputs, copied, reports)
+            if HTML in reports:
+                outputs.write_text(PAGE, html_report(result, beside(result, judged, pictures=request.pictures)))
         outputs.write_text(RUN, run_json(started, request.timings, _facts(request, judged)))
         if CLEAN in outputs.commit():
             request.watch.note(f"the clean copy of an earlier run is gone from {out}: this run was not asked for one")

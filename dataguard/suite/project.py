@@ -74,7 +74,9 @@ class ProjectSettings(BaseModel):
         None, description="Most bytes of rows to copy: 10GiB."
     )
     clean: bool | None = Field(None, description="Write the rows that remain as well.")
-    reports: list[Text] | None = Field(None, description="Reports: console, json, junit, sarif, markdown, github.")
+    reports: list[Text] | None = Field(
+        None, description="Reports: console, json, html, junit, sarif, markdown, github."
+    )
     jobs: Count | None = Field(None, description="Units that are scanned at once.")
     store: Text | None = Field(None, description="Folder that keeps numbers between runs; auto; null keeps none.")
     sampler: dict[str, Any] | None = Field(
