@@ -75,7 +75,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
         ),
     ),
     "Prompts": (
-        Rule("expect_prompt_to_be_ignored_in_labels", labels.prompts, (LABELS, "prompt"), labels.shifts),
+        Rule("expect_prompt_to_be_ignored_in_labels", labels.prompts, (LABELS, "prompt", "causal"), labels.shifts),
         Rule("expect_prompt_to_be_prefix", labels.prefix, ("prompt_ids",)),
         Rule("expect_labels_to_cover_spans", labels.spans, (LABELS, "target_spans"), labels.shifts),
     ),
