@@ -30,7 +30,7 @@ class Room:
             memory = self._free.pop()
         except IndexError:
             memory = np.empty(0, np.uint8)
-        if memory.size < size:
+        if memory.size < size + LINE:  # up to a line is left out in front
             memory = np.empty(size + LINE, np.uint8)
         shown = memory[-memory.ctypes.data % LINE :]
         if memory.size <= _MOST_KEPT:
