@@ -137,6 +137,7 @@ def packs(documents: Documents) -> Rows:
         "labels": [row.astype(np.int64) for row in plain.ids],
         "document_ids": numbers,
         "position_ids": [counted(row) for row in numbers],
+        "seq_lengths": [np.unique(row, return_counts=True)[1] for row in numbers],
     }
     return replace(plain, columns=columns)
 

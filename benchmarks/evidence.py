@@ -101,6 +101,8 @@ class Measured:
     """How many rows (shards, sources) each rule judged, all in all."""
     shipped: set[str] = field(default_factory=set)
     """Rules of the shipped suites."""
+    skipped: set[str] = field(default_factory=set)
+    """Those that a run skipped."""
     flags: list[Flag] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     excerpts: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -149,6 +151,7 @@ def judge(found: Measured, data: Data, suite: str) -> None:
     result = dataguard.validate(data.folder, suite=suite, tokenizer=data.known.folder, max_length=most, store=None)
     found.runs.append(Run(data.known.folder.name, data.layout, suite, verdict_of(result)))
     found.shipped |= {each.type for each in result.results}
+    found.skipped |= {each["type"] for each in result.meta["skipped"]}
     take_in(found, data, result, {})
     if data.layout in PLAIN:
         result = dataguard.validate(

@@ -27,6 +27,8 @@ def page(found: Measured, looked: Sequence[Looked]) -> Iterator[str]:
     yield "## The shipped suites\n"
     yield from by_corpus(found, looked, shipped)
     yield from quiet(found, shipped)
+    if never := sorted(found.skipped - found.shipped):
+        yield f"These data have nothing to judge for {', '.join(f'`{rule}`' for rule in never)}.\n"
     yield "### What a run says of all corpora together\n"
     yield from runs(found)
     others = [rule for rule in found.judged if rule not in found.shipped]
@@ -67,7 +69,8 @@ def short(rule: str) -> str:
 def quiet(found: Measured, rules: Sequence[str]) -> Iterator[str]:
     """Yield which rules flag no row, and how much they judged."""
     loud = {flag.rule for flag in found.flags}
-    names = [f"`{rule}` ({found.judged[rule]:,})" for rule in rules if rule not in loud]
+    counts = {rule: f" ({found.judged[rule]:,})" if found.judged[rule] else "" for rule in rules}
+    names = [f"`{rule}`{counts[rule]}" for rule in rules if rule not in loud]
     if names:
         yield f"No row is flagged by (in brackets how many rows, shards or sources were judged): {', '.join(names)}.\n"
 
