@@ -62,8 +62,6 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "expect_alphabetic_word_fraction_to_be_above": {},
 }
 """Rules that a shipped suite does not hold, or not at the catalogue's default, and what they are given beside defaults."""
-PLAIN = ("documents", "rows")
-"""The layouts of plain text, over which those rules are run as well."""
 AT_DEFAULT = ", at its default"
 
 
@@ -153,7 +151,7 @@ def judge(found: Measured, data: Data, suite: str) -> None:
     found.shipped |= {each.type for each in result.results}
     found.skipped |= {each["type"] for each in result.meta["skipped"]}
     take_in(found, data, result, {})
-    if data.layout in PLAIN:
+    if data.layout in evidence_tables.PLAIN:
         result = dataguard.validate(
             data.folder, suite=defaults_for(data.known), tokenizer=data.known.folder, store=None
         )

@@ -11,6 +11,8 @@ from looked_at import AGREED, Looked
 if TYPE_CHECKING:
     from evidence import Flag, Measured
 
+PLAIN = ("documents", "rows")
+"""The layouts of plain text, of which shares are told."""
 BEGIN, END = "<!-- measured -->", "<!-- end of what was measured -->"
 
 
@@ -37,7 +39,7 @@ def page(found: Measured, looked: Sequence[Looked]) -> Iterator[str]:
     yield from quiet(found, others)
     yield "## Shares by tokenizer\n"
     for rule in found.judged:
-        if flags := [flag for flag in found.flags if flag.rule == rule]:
+        if flags := [flag for flag in found.flags if flag.rule == rule and flag.layout in PLAIN]:
             yield f"### {rule}\n"
             yield from shares(found, flags)
 
@@ -91,11 +93,16 @@ def shares(found: Measured, flags: Sequence[Flag]) -> Iterator[str]:
     def cell(corpus: str, tokenizer: str, layout: str) -> str:
         flagged = sum((flag.corpus, flag.tokenizer, flag.layout) == (corpus, tokenizer, layout) for flag in flags)
         rows = found.rows[corpus, tokenizer, layout]
-        return f"{100 * flagged / rows:.2g} ({flagged:,} of {rows:,})" if flagged else ""
+        return f"{percent(flagged / rows)} ({flagged:,} of {rows:,})" if flagged else ""
 
     corpora = sorted({flag.corpus for flag in flags})
     heads = ["% of rows flagged", *(f"{tokenizer}, {layout}" for tokenizer, layout in across)]
     yield from table(heads, [[name, *(cell(name, *each) for each in across)] for name in corpora])
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with two digits that tell something."""
+    return f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
 
 
 def table(heads: Sequence[str], body: Collection[Sequence[str]], align: str = "---:|") -> Iterator[str]:
