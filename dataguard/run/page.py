@@ -146,10 +146,15 @@ def _cut(wanted: _Wanted, batch: pa.RecordBatch, judged: Judged) -> CutRow:
         position = next((mark.position for mark in wanted.marks if mark.position is not None), 0)
         first = max(0, min(position - MOST_TOKENS // 2, longest - MOST_TOKENS))
         shown = _shortened(batch, first)
-    marks = [mark if mark.position is None else replace(mark, position=mark.position - first) for mark in wanted.marks]
+    marks = [replace(mark, position=_inside(mark.position, first)) for mark in wanted.marks]
     row = shown_row(shard, facts, wanted.row, shown, marks=marks, vocabulary=judged.context.vocabulary)
     tokens = _length(batch.column(row.tokens[0].name)) if row.tokens else 0
     return CutRow(replace(row, marks=wanted.marks), first, tokens)
+
+
+def _inside(position: int | None, first: int) -> int | None:
+    """Return a position of a row as one of its stretch from `first` on; None where that does not hold it."""
+    return position - first if position is not None and 0 <= position - first < MOST_TOKENS else None
 
 
 def _length(column: pa.Array) -> int:
