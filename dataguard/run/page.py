@@ -24,6 +24,7 @@ from dataguard.run.run import Judged
 from dataguard.run.shown import shown_row
 from dataguard.run.taking import take_rows
 from dataguard.shards.model import OpenShard
+from dataguard.shards.roles import is_list
 
 MOST_ROWS, MOST_EACH = 36, 3
 """Rows that are shown, of all expectations and of each."""
@@ -141,23 +142,22 @@ def _cut(wanted: _Wanted, batch: pa.RecordBatch, judged: Judged) -> CutRow:
         position = next((mark.position for mark in wanted.marks if mark.position is not None), 0)
         first = max(0, min(position - MOST_TOKENS // 2, longest - MOST_TOKENS))
         shown = _shortened(batch, first)
-    marks = [mark if mark.position is None else replace(mark, position=mark.position - first) for mark in wanted.marks]
+    marks = [replace(mark, position=_inside(mark.position, first)) for mark in wanted.marks]
     row = shown_row(shard, facts, wanted.row, shown, marks=marks, vocabulary=judged.context.vocabulary)
     tokens = _length(batch.column(row.tokens[0].name)) if row.tokens else 0
     return CutRow(replace(row, marks=wanted.marks), first, tokens)
 
 
+def _inside(position: int | None, first: int) -> int | None:
+    """Return a position of a row as one of its stretch from `first` on; None where that does not hold it."""
+    return position - first if position is not None and 0 <= position - first < MOST_TOKENS else None
+
+
 def _length(column: pa.Array) -> int:
     """Return how many values the one list of a column holds; 0 where it holds none, or is no list."""
-    kind = column.type
-    if not column.is_valid()[0].as_py() or not _is_list(kind):
+    if not is_list(column.type) or not column[0].is_valid:
         return 0
     return len(column[0].values)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    tests = ("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
-    return any(getattr(pa.types, test, lambda _: False)(kind) for test in tests)
 
 
 def _shortened(batch: pa.RecordBatch, first: int) -> pa.RecordBatch:

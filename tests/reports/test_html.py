@@ -14,7 +14,7 @@ from dataguard.reports.html.beside import Beside, Spread
 from dataguard.reports.html.charts import steps_chart
 from dataguard.reports.html.elements import clipped, tag, text
 from dataguard.reports.html.report import html_report
-from dataguard.reports.html.rows import runs
+from dataguard.reports.html.rows import runs, spelled
 from dataguard.result import Result
 from tests.reports.hostile import TEXTS, hostile_beside, hostile_result
 
@@ -136,6 +136,11 @@ def test_stretches_rise_and_stay_inside(length: int, guilty: tuple[int, ...]):
     assert all(one[1] < two[0] for one, two in pairwise(found))
     first = next((place for place in sorted(guilty) if 0 <= place < length), None)
     assert first is None or any(start <= first < stop for start, stop in found)
+
+
+def test_what_is_not_visible_is_spelled_out_and_marked():
+    content = b"a\xff\x1b\n".decode("utf-8", "surrogateescape")
+    assert "".join(spelled(content, 80)) == "a<em>\\xff\\x1b\\n</em>"
 
 
 def test_texts_are_the_hostile_ones():

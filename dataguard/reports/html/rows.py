@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -11,7 +12,7 @@ from dataguard.reports.html.beside import CutRow
 from dataguard.reports.html.elements import Markup, clipped, named, tag, text
 from dataguard.reports.json_report import plain
 from dataguard.reports.reasons import in_words
-from dataguard.reports.rows import Mark, ShownTokens, decoded
+from dataguard.reports.rows import Mark, ShownTokens
 from dataguard.reports.text import counted, number
 from dataguard.result import ExpectationResult
 
@@ -26,6 +27,8 @@ MOST_TOKEN, MOST_CHARACTERS, MOST_BEFORE, MOST_OTHER, MOST_OTHERS, MOST_COLUMNS,
     4,
     20,
 )
+RAW = re.compile(r"\\udc([89a-f][0-9a-f])")
+"""A byte that is no text, as `surrogateescape` and `printable` leave it; it is told as the byte that it is."""
 
 
 def row_block(cut: CutRow, place: int, results: Mapping[str, ExpectationResult]) -> Markup:
@@ -85,6 +88,7 @@ def spelled(shown: str, most: int, *, lines: bool = False) -> list[Markup]:
     for visible, run in groupby(clipped(shown, most), str.isprintable):
         piece = text("".join(run))
         if not visible:
+            piece = Markup(RAW.sub(r"\\x\1", piece))
             piece = tag("em", Markup(piece.replace("\\n", "\\n\n")) if lines else piece)
         parts.append(piece)
     return parts
@@ -119,7 +123,7 @@ def _text(tokens: ShownTokens, texts: Sequence[bytes]) -> Iterator[Markup]:
     left = MOST_CHARACTERS
     for guilty, run in groupby(read[start:], lambda place: place in tokens.guilty):
         places = list(run)[:MOST_CHARACTERS]
-        said = decoded(b"".join(texts[place] for place in places))
+        said = b"".join(texts[place] for place in places).decode("utf-8", "surrogateescape")
         if guilty and not said and tokens.ids is not None:
             said = " ".join(f"[{_cell(tokens.ids, place)}]" for place in places)
         shown = spelled(said[:left], MOST_CHARACTERS, lines=True)
@@ -174,7 +178,7 @@ def _token(tokens: ShownTokens, place: int, beside: Any, mask: Sequence[Any] | N
 
 def _shown(content: bytes) -> list[Markup]:
     """Return a token's text: spaces as a sign, a run of them as their number."""
-    shown = decoded(content)
+    shown = content.decode("utf-8", "surrogateescape")
     if len(shown) > 3 and set(shown) == {" "}:
         return [text(f"␣×{len(shown)}")]
     return spelled(shown.replace(" ", "␣"), MOST_TOKEN)
