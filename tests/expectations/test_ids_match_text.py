@@ -106,7 +106,7 @@ def test_every_type_of_text(kind: pa.DataType):
 
 def test_a_text_column_of_nothing_but_nulls_has_no_text():
     result = on(pa.table({"input_ids": list_array([[5]]), "text": pa.nulls(1)}))
-    assert (result.success, result.missing_count) == (False, 1)
+    assert not result.success
     assert result.unjudged is not None
 
 

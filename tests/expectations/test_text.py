@@ -103,29 +103,39 @@ no_text = pytest.mark.parametrize("texts", [pa.nulls(2), pa.nulls(2, pa.string()
 
 @no_text
 @pytest.mark.parametrize("name", [*TYPES, MATCH])
-def test_a_column_of_nothing_but_nulls_is_no_pass(name: str, texts: pa.Array):
-    result = judged(name, {"input_ids": [ids_of("a"), ids_of("b")], "text": texts}, tokenizer=byte_tokenizer())
+def test_a_column_of_nothing_but_nulls_is_no_pass_where_ids_spell_nothing(name: str, texts: pa.Array):
+    rows = {"input_ids": [ids_of("a"), ids_of("b")], "text": texts}
+    result = judged(name, rows, tokenizer=byte_tokenizer() if name == MATCH else None)
     assert not result.success
     assert result.unjudged is not None
-    assert "all rows that have content have no text (null)" in result.unjudged.missing
-    assert "--column text=NAME" in result.unjudged.fix
+    if not pa.types.is_null(texts.type):
+        assert "all rows that have content have no text (null)" in result.unjudged.missing
+        assert "--column text=NAME" in result.unjudged.fix
 
 
 @no_text
+@each_type
+def test_a_row_whose_text_is_null_is_read_from_its_ids(name: str, texts: pa.Array):
+    rows = {"input_ids": [ids_of("good"), ids_of(BAD)], "text": texts}
+    assert [row for row, _ in found(judged(name, rows, tokenizer=byte_tokenizer()))] == [1]
+
+
+@pytest.mark.parametrize("texts", [pa.nulls(2, pa.string()), pa.nulls(2, pa.large_string())])
 def test_it_is_skipped_where_that_is_declared(texts: pa.Array):
     when = {"meta": {"dataguard": {"when": ["text"]}}}
-    entries = [{"type": name, **when} for name in (*TYPES, MATCH)]
     rows = pa.table({"input_ids": list_array([ids_of("a"), ids_of("b")]), "text": texts})
-    suite = {"name": "test", "expectations": [*entries, {"type": "expect_rows_not_to_be_null"}]}
-    result = dataguard.validate(rows, suite=suite, tokenizer=byte_tokenizer(), jobs=1)
-    assert result.success
-    assert [each.type for each in result.results] == ["expect_rows_not_to_be_null"]
+    for names, tokenizer in (TYPES, None), ([MATCH], byte_tokenizer()):
+        entries = [{"type": name, **when} for name in names]
+        suite = {"name": "test", "expectations": [*entries, {"type": "expect_rows_not_to_be_null"}]}
+        result = dataguard.validate(rows, suite=suite, tokenizer=tokenizer, jobs=1)
+        assert result.success
+        assert [each.type for each in result.results] == ["expect_rows_not_to_be_null"]
 
 
 @pytest.mark.parametrize("name", [*TYPES, MATCH])
 def test_says_how_many_rows_have_no_text(name: str):
     rows = {"input_ids": [ids_of("good"), ids_of("b"), [], None], "text": ["good", None, None, None]}
-    result = judged(name, rows, tokenizer=byte_tokenizer())
+    result = judged(name, rows, tokenizer=byte_tokenizer() if name == MATCH else None)
     assert (result.success, result.missing_count) == (True, 3)
     assert result.details["notes"] == ["1 rows have no text (null)"]
 

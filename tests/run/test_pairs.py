@@ -66,6 +66,7 @@ def test_sound_pairs_hold_and_choose_their_suite():
         "expect_shards_to_match_manifest",
         "expect_sequence_lengths_to_be_between",
         "expect_rows_not_to_be_null",
+        "expect_tokenizer_to_fit_model",
     }
 
 

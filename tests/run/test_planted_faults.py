@@ -62,7 +62,7 @@ def repeated(row: Row) -> Row:
 
 def symbols(row: Row) -> Row:
     heavy, dice = [*range(14), *range(25, 31), 58], random.Random(str(row))  # "!" to "/" and the like in GPT-2
-    ids = [token for _ in range(4) for token in dice.sample(heavy, len(heavy))] + row["input_ids"][:8]
+    ids = [token for _ in range(12) for token in dice.sample(heavy, len(heavy))] + row["input_ids"][:8]
     return {**row, "input_ids": ids, "attention_mask": [1] * len(ids)}
 
 
