@@ -1,14 +1,16 @@
 """How far a distribution has moved between two reports, of which each counts in classes of its own.
 
 A report holds how many rows lie in each bin, and bins follow its data. So of the other report it is only known between which two
-shares what lies below an edge must be. The two are then read as much alike as their bins allow: what is told is at least so.
+shares what lies below an edge must be. Then each edge by itself parts both into two classes, read as much alike as the bins
+allow: in whatever finer classes, the two are at least as far apart as that.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from dataguard.expectations.baseline import Distribution
 from dataguard.expectations.distributions_match import Compared, compare
@@ -26,8 +28,8 @@ def drift_of(column: str, name: str, old: Distribution, new: Distribution) -> Dr
     elif exact:
         compared = compare(name, old, new)
     else:
-        readings = [compare(name, old, _read_like(new, old)), compare(name, _read_like(old, new), new)]
-        compared = max(readings, key=_beyond)
+        parted = [*_parted(old, new), *((before, now) for now, before in _parted(new, old))]
+        compared = max((compare(name, *each) for each in parted), key=_beyond)
     return Drift(
         column, name, compared.psi, compared.chance, not exact, moved=compared.drifted(MOVED), most=compared.most
     )
@@ -52,15 +54,15 @@ def _named(given: Distribution, names: tuple[str | None, ...]) -> Distribution:
     return replace(given, names=names, counts=(*counts, sum(given.counts) - sum(counts)))
 
 
-def _read_like(given: Distribution, like: Distribution) -> Distribution:
-    """Return a distribution in another's bins, as much like that one as its own bins allow."""
-    total, below = sum(given.counts), [0, *accumulate(given.counts)]
-    whole, wanted = sum(like.counts), [*accumulate(like.counts)]
-    seen = [0]
-    for edge, want in zip(like.edges, wanted, strict=False):
-        place = bisect_right(given.edges, edge)
-        known = place > 0 and given.edges[place - 1] == edge
-        least, most = below[place], below[place] if known else below[place + 1]
-        seen.append(min(max(round(total * want / whole), least), most))
-    counts = tuple(after - before for before, after in pairwise([*seen, total]))
-    return replace(given, edges=like.edges, counts=counts)
+def _parted(known: Distribution, other: Distribution) -> Iterator[tuple[Distribution, Distribution]]:
+    """Yield both in two classes, parted at each edge of the first; the second as much like that one as its bins allow."""
+    whole, total, below = sum(known.counts), sum(other.counts), [0, *accumulate(other.counts)]
+    for edge, count in zip(known.edges, accumulate(known.counts), strict=False):
+        place = bisect_right(other.edges, edge)
+        least = below[place]
+        most = least if place and other.edges[place - 1] == edge else below[place + 1]
+        like = min(max(round(total * count / whole), least), most)
+        yield (
+            replace(known, edges=(edge,), counts=(count, whole - count)),
+            replace(other, edges=(edge,), counts=(like, total - like)),
+        )

@@ -20,6 +20,7 @@ from dataguard.expectations.rows_unique import ExpectRowsToBeUnique
 from dataguard.metrics.named import NUMBERS, Tokens
 from dataguard.reports.json_report import plain
 from dataguard.reports.text import counted
+from dataguard.result import SEVERITIES, Severity
 from dataguard.run.dataset import Dataset, paths_of
 from dataguard.run.fill import fill
 from dataguard.run.outputs import prepare
@@ -175,7 +176,8 @@ def _rows(steps: Steps, places: Places, ready: Ready, request: Request) -> tuple
 
 def _badness(row: Mapping[str, Any]) -> tuple[Any, ...]:
     worst = max(row["unusual"].values(), default=0.0)
-    return -len(row["findings"]), -worst, abs(row["offset"]), row["step"], row["rank"]
+    found = [each["severity"] for each in row["findings"]]
+    return *(-found.count(each) for each in SEVERITIES), -worst, abs(row["offset"]), row["step"], row["rank"]
 
 
 def _small(chosen: Mapping[int, np.ndarray[Any, Any]], ready: Ready) -> Ready:
@@ -250,10 +252,14 @@ def _faults(small: Ready, request: Request) -> tuple[dict[int, list[dict[str, An
         return {}, [f"no row was judged: {error.why}"]
     starts = dict(zip(*_starts(judged.context), strict=True))
     found: dict[int, list[dict[str, Any]]] = {}
-    for kind in dict.fromkeys(result.type for result in judged.result.results):
+    severities: dict[str, Severity] = {}
+    for result in judged.result.results:  # of a type that stands twice, the more severe
+        severities[result.type] = min(severities.get(result.type, "info"), result.severity, key=SEVERITIES.index)
+    for kind, severity in severities.items():
         for line in judged.rows.unexpected(kind).iter_rows(named=True):
             entry = {key: line[key] for key in ("column", "reason", "position", "value") if line[key] is not None}
-            found.setdefault(starts[line["shard"]] + line["row"], []).append({"expectation": kind, **entry})
+            finding = {"expectation": kind, "severity": severity, **entry}
+            found.setdefault(starts[line["shard"]] + line["row"], []).append(finding)
     absent: dict[str, list[str]] = {}
     for result in judged.result.results:
         if result.unjudged is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -254,6 +255,16 @@ class TestDrift:
         exact = self.binned([each // 4 for each in range(1_000)], old.edges)
         assert found.index > 0
         assert drift_of("input_ids", "tokens", old, exact).moved
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_that_is_never_more_than_in_finer_classes(self, seed: int) -> None:
+        dice = random.Random(seed)  # no secret
+        rows = [[dice.choice((0, 0, 1, dice.randrange(9), dice.randrange(40))) for _ in range(2_000)] for _ in range(2)]
+        bins = [tuple(sorted(dice.sample(range(1, 40), dice.randrange(1, 9)))) for _ in range(2)]
+        one, other = (self.binned(each, edges) for each, edges in zip(rows, bins, strict=True))
+        fine = [self.binned(each, tuple(range(1, 40))) for each in rows]
+        told = drift_of("input_ids", "tokens", one, other).index
+        assert told <= drift_of("input_ids", "tokens", *fine).index + 0.005
 
     def binned(self, rows: Any, edges: tuple[float, ...]) -> Distribution:
         counts = [0] * (len(edges) + 1)

@@ -160,7 +160,8 @@ def _repeats(result: Result, beside: Beside) -> Markup | None:
         return None
     found, limit = _found(result, PERIODIC), _asked(result, PERIODIC, "max_repeats")
     rows = 0 if found is None else found.unexpected_count or 0
-    said = f"how often a row's most repeated pattern stands in a row; {counted(rows, 'row')} beyond {number(limit)}"
+    beyond = "beyond the limit" if limit is None else f"beyond {number(limit)}"
+    said = f"how often a row's most repeated pattern stands in a row; {counted(rows, 'row')} {beyond}"
     label = f"Share of the rows by repeats: {said}"
     return _figure("Periodic rows", said, steps_chart(beside.repeats, limit, "rows", "repeats", label))
 
