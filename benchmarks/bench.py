@@ -17,7 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import part_judge  # noqa: E402  # these stand beside this file, dataguard above it
+import part_costs  # noqa: E402  # these stand beside this file, dataguard above it
+import part_judge  # noqa: E402
 import part_parquet  # noqa: E402
 import part_rivals  # noqa: E402
 import part_scale  # noqa: E402
@@ -34,6 +35,7 @@ PARTS = {
     "scale": part_scale.measure,
     "store": part_store.measure,
     "judge": part_judge.measure,
+    "costs": part_costs.measure,
 }
 
 
