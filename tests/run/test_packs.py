@@ -55,7 +55,8 @@ def failing(result: Result) -> dict[str, dict[str, int]]:
 def test_sound_packs_hold(telling: str):
     result = judged(packs(telling), parameters={"allow_crossing": False, "max_length": 64})
     assert result.suite_name == "packed"
-    assert failing(result) == {}
+    assert failing(result) == {"expect_packing_efficiency_to_be_above": {"low_fill": 1}}  # an info: rows are short
+    assert result.success
 
 
 @pytest.mark.parametrize("telling", TELLING)
@@ -117,7 +118,7 @@ def test_a_mask_of_floats_fails_and_says_so():
 REAL = {
     "axolotl_prepared/alpaca": ("qwen3", "packed", set()),
     "axolotl_prepared/chat_template": ("qwen3", "packed", set()),
-    "hf_packed_qwen3": ("qwen3", "sft", set()),
+    "hf_packed_qwen3": ("qwen3", "sft", {"expect_rows_not_to_be_repetitive"}),
     "sft_trl/lm_pack_bfd": ("qwen3", "packed", set()),
     "sft_trl/pc_pack_bfd": ("qwen3", "packed", set()),
     "sft_trl/lm_pack_bfd.collated.parquet": ("qwen3", "packed", set()),
