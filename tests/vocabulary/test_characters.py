@@ -3,7 +3,6 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-import time
 import unicodedata
 from itertools import islice
 
@@ -214,13 +213,6 @@ def test_no_character_was_left_out():
     ]
     assert missed == []
     assert [each for each in range(sys.maxunicode + 1) if (classes[each] == WHITE) != chr(each).isspace()] == []
-
-
-def test_classes_are_built_in_a_moment():
-    code_point_classes.cache_clear()
-    start = time.process_time()
-    code_point_classes()
-    assert time.process_time() - start < 0.5
 
 
 def test_white_ids_are_white_and_nothing_else():
