@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +13,7 @@ from dataguard.expectations import EXPECTATIONS
 from dataguard.expectations.base import Expectation
 from dataguard.reports.files import REPORTS
 from tests.conftest import ROOT
+from tests.pages import run_commands
 
 TESTS = Path(__file__).parent / "expectations"
 every_expectation = pytest.mark.parametrize("expectation", EXPECTATIONS.values(), ids=list(EXPECTATIONS))
@@ -48,26 +45,11 @@ def test_has_a_test_module(expectation: type[Expectation]):
     assert module.is_file(), f"{expectation.type()} has no {module.name}"
 
 
-def blocks(page: str, language: str) -> list[str]:
-    """Return the examples of a page in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
-
-
 def test_the_commands_of_the_page_on_reports_do_what_they_say(tmp_path: Path):
     table = pa.table({"input_ids": pa.array([[1, 2, 300], [4, 5]], pa.list_(pa.int32()))})
     (tmp_path / "data").mkdir()
     pq.write_table(table, tmp_path / "data" / "a.parquet")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for block in blocks("reports.md", "sh"):
-        done = subprocess.run(
-            ["bash", "-e", "-c", block],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
+    assert run_commands("reports.md", tmp_path)
     forms = {"report.json", "report.junit.xml", "report.sarif", "report.md"}
     assert forms <= {each.name for each in (tmp_path / "checked").iterdir()}
     assert (tmp_path / "compared" / "diff.json").read_text() == (tmp_path / "comparison.json").read_text()

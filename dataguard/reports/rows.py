@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,3 +83,32 @@ def rows_json(rows: Iterable[ShownRow]) -> str:
 def decoded(content: bytes) -> str:
     """Return bytes as text, those that are no text spelled out."""
     return content.decode("utf-8", "backslashreplace")
+
+
+TAIL, AROUND, MOST_AROUND = 8, 12, 4
+"""Tokens that are shown of a long row's end and on each side of a guilty one, and of how many of those."""
+
+
+def stretches(length: int, guilty: frozenset[int], *, whole: int, head: int, gap: int) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of a row that are shown, as (first, last + 1).
+
+    Args:
+        whole: A row of so many tokens is shown whole.
+        head: Tokens of the beginning of a longer one in which nothing is guilty.
+        gap: Tokens between two stretches that are shown as well.
+    """
+    if length <= whole:
+        yield 0, length
+        return
+    places = [place for place in sorted(guilty) if 0 <= place < length]
+    apart = [each for at, each in enumerate(places) if at == 0 or each - places[at - 1] > AROUND]
+    wanted = [(0, TAIL if guilty else head), (length - TAIL, length)]
+    wanted += [(max(0, place - AROUND), min(length, place + AROUND + 1)) for place in apart[:MOST_AROUND]]
+    start, stop = 0, 0
+    for first, last in sorted(wanted):
+        if first <= stop + gap:
+            stop = max(stop, last)
+        else:
+            yield start, stop
+            start, stop = first, last
+    yield start, stop

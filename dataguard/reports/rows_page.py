@@ -18,14 +18,14 @@ from rich.text import Text
 from dataguard.reports.json_report import plain
 from dataguard.reports.page import Page
 from dataguard.reports.reasons import in_words
-from dataguard.reports.rows import ShownRow, ShownTokens, decoded
+from dataguard.reports.rows import ShownRow, ShownTokens, decoded, stretches
 from dataguard.reports.text import counted, number, printable, shorten
 
 INDENT = 8
 GAP = 2
 MOST_CELLS = 24
 """Widest text of a token; a longer one gives way in its middle."""
-WHOLE, HEAD, TAIL, AROUND, MOST_AROUND = 64, 24, 8, 12, 4
+WHOLE, HEAD = 64, 24
 """A row of up to WHOLE tokens is shown whole; of a longer one the ends, and what stands around the first guilty tokens."""
 TEXT_LINES = 6
 SHORT = {"attention_mask": "mask", "position_ids": "place", "document_ids": "doc", "loss_mask": "loss"}
@@ -124,7 +124,7 @@ def _folded(text: str, width: int) -> Iterator[str]:
 
 def _grid(tokens: ShownTokens, page: Page, *, full: bool) -> None:
     """Print tokens in blocks of lines, one line a column, as many tokens beside each other as the width holds."""
-    runs = [(0, len(tokens))] if full else list(_runs(len(tokens), tokens.guilty))
+    runs = [(0, len(tokens))] if full else list(stretches(len(tokens), tokens.guilty, whole=WHOLE, head=HEAD, gap=GAP))
     end = 0
     for start, stop in runs:
         if start > end:
@@ -138,25 +138,6 @@ def _grid(tokens: ShownTokens, page: Page, *, full: bool) -> None:
 def _left_out(count: int, page: Page) -> None:
     page.labelled("…", f"{counted(count, 'token')} left out (--full shows all)", DIM, INDENT, DIM)
     page.gap()
-
-
-def _runs(length: int, guilty: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of a row that are shown, as (first, last + 1)."""
-    if length <= WHOLE:
-        yield 0, length
-        return
-    places = [place for place in sorted(guilty) if place < length]
-    places = [each for number, each in enumerate(places) if number == 0 or each - places[number - 1] > AROUND]
-    wanted = [(0, TAIL if guilty else HEAD), (length - TAIL, length)]
-    wanted += [(max(0, place - AROUND), min(length, place + AROUND + 1)) for place in places[:MOST_AROUND]]
-    start, stop = 0, 0
-    for first, last in sorted(wanted):
-        if first <= stop + GAP:
-            stop = max(stop, last)
-        else:
-            yield start, stop
-            start, stop = first, last
-    yield start, stop
 
 
 def _run(tokens: ShownTokens, start: int, stop: int, page: Page) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -15,10 +14,9 @@ import pytest
 
 from dataguard.suite.loading import load_suite
 from tests.builders import byte_tokenizer, ids_of, table_of
-from tests.conftest import ROOT
+from tests.pages import blocks, run_commands
 
 COMMAND = Path(sys.executable).with_name("dataguard")
-PAGE = ROOT / "docs" / "profile.md"
 
 
 def rows(start: int, count: int) -> list[list[int]]:
@@ -114,25 +112,9 @@ def test_what_cannot_be_is_one_message(work: Path, arguments: list[str], told: s
     assert "Traceback" not in done.stderr
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-
-
 def test_the_page_s_commands_do_what_they_say(work: Path) -> None:
-    (suite,) = blocks("yaml")
+    (suite,) = blocks("profile.md", "yaml")
     (work / "drift.yaml").write_text(suite, encoding="utf-8")
-    path = f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"
-    commands = blocks("sh")
-    assert len(commands) == 4
-    for block in commands:
-        done = subprocess.run(
-            ["bash", "-e", "-c", block],
-            cwd=work,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
+    assert run_commands("profile.md", work) == 4
     report = json.loads((work / "nightly" / "report.json").read_text(encoding="utf-8"))
     assert "token_use" in report["meta"]["dataguard"]["distributions"]["input_ids"]

@@ -14,7 +14,8 @@ from dataguard.reports.html.beside import Beside, Spread
 from dataguard.reports.html.charts import steps_chart
 from dataguard.reports.html.elements import clipped, tag, text
 from dataguard.reports.html.report import html_report
-from dataguard.reports.html.rows import runs, spelled
+from dataguard.reports.html.rows import GAP, HEAD, WHOLE, spelled
+from dataguard.reports.rows import stretches
 from dataguard.result import Result
 from tests.reports.hostile import TEXTS, hostile_beside, hostile_result
 
@@ -130,7 +131,7 @@ def test_only_markup_is_markup():
 @pytest.mark.parametrize("length", [0, 1, 80, 81, 5_000])
 @pytest.mark.parametrize("guilty", [(), (0,), (4_999,), tuple(range(0, 5_000, 3)), (-3, 9_999)])
 def test_stretches_rise_and_stay_inside(length: int, guilty: tuple[int, ...]):
-    found = list(runs(length, frozenset(guilty)))
+    found = list(stretches(length, frozenset(guilty), whole=WHOLE, head=HEAD, gap=GAP))
     assert sum(stop - start for start, stop in found) <= 150
     assert all(0 <= start <= stop <= length for start, stop in found)
     assert all(one[1] < two[0] for one, two in pairwise(found))

@@ -12,11 +12,11 @@ from dataguard.reports.html.beside import CutRow
 from dataguard.reports.html.elements import Markup, clipped, named, tag, text
 from dataguard.reports.json_report import plain
 from dataguard.reports.reasons import in_words
-from dataguard.reports.rows import Mark, ShownTokens
+from dataguard.reports.rows import Mark, ShownTokens, stretches
 from dataguard.reports.text import counted, number
 from dataguard.result import ExpectationResult
 
-WHOLE, HEAD, TAIL, AROUND, MOST_AROUND, GAP = 80, 20, 8, 12, 4, 3
+WHOLE, HEAD, GAP = 80, 20, 3
 """Up to WHOLE tokens are shown whole; of more the ends, and what stands around the first guilty ones."""
 MOST_TOKEN, MOST_CHARACTERS, MOST_BEFORE, MOST_OTHER, MOST_OTHERS, MOST_COLUMNS, MOST_MARKS = (
     24,
@@ -140,7 +140,7 @@ def _columns(tokens: ShownTokens, cut: CutRow) -> Iterator[Markup]:
     yield tag("li", [tag("span", name) for name in names], class_="key")
     mask = _mask(tokens)
     end, behind = -cut.first, cut.tokens - cut.first
-    for start, stop in runs(len(tokens), tokens.guilty):
+    for start, stop in stretches(len(tokens), tokens.guilty, whole=WHOLE, head=HEAD, gap=GAP):
         if start > end:
             yield _left_out(start - end)
         for place in range(start, stop):
@@ -189,25 +189,6 @@ def _cell(values: Sequence[Any] | None, place: int) -> str:
         return ""
     value = values[place]
     return "null" if value is None else clipped(int(value) if isinstance(value, bool) else value, 24)
-
-
-def runs(length: int, guilty: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of a row that are shown, as (first, last + 1)."""
-    if length <= WHOLE:
-        yield 0, length
-        return
-    places = [place for place in sorted(guilty) if 0 <= place < length]
-    apart = [each for at, each in enumerate(places) if at == 0 or each - places[at - 1] > AROUND]
-    wanted = [(0, TAIL if guilty else HEAD), (length - TAIL, length)]
-    wanted += [(max(0, place - AROUND), min(length, place + AROUND + 1)) for place in apart[:MOST_AROUND]]
-    start, stop = 0, 0
-    for first, last in sorted(wanted):
-        if first <= stop + GAP:
-            stop = max(stop, last)
-        else:
-            yield start, stop
-            start, stop = first, last
-    yield start, stop
 
 
 def _others(cut: CutRow) -> Markup | None:
